@@ -11,7 +11,7 @@ const arrows = (files, ...rules) => ({
 });
 
 const CLUSTER = ['^@kubernetes/client-node$|^undici$', 'Only operator/kube talks to a cluster.'];
-const TEST = ['(^|/)test/', 'Nothing that ships imports from test/.'];
+const TEST = ['(^|/)(test|tools)/', 'Nothing that ships imports from test/ or tools/.'];
 const CLIENT_NODE = [
   '^@kubernetes/client-node$',
   'Only operator/kube/access/client-node.ts knows it: see docs/adr/0018.',
@@ -45,13 +45,13 @@ const FILES = ['^node:fs', 'Only constructs/tree writes files.'];
 const CONSTRUCT_FOLDERS = [
   // With one `..` it is the folder constructs/operator.
   ['^(\\.\\./){2,}(operator|synth)/', 'constructs import crds only.'],
-  ['^\\.\\./mirror/(?!index\\.ts)', 'constructs/mirror has one door: constructs/mirror/index.ts.'],
+  ['^(\\.\\./)+rendered/(?!index\\.ts)', 'constructs/rendered has one door: constructs/rendered/index.ts.'],
   ['^\\.\\./index\\.ts', 'constructs/index.ts stands above.'],
 ];
 
 const OPERATOR = [
   noRoom('synth', 'operator does not import synth.'),
-  noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),
+  noRoom('constructs/(?!rendered/index)', 'operator opens one door of constructs: constructs/rendered/index.ts.'),
   PLUS,
   TEST,
 ];
@@ -110,7 +110,7 @@ export default tseslint.config(
   },
   // A test reads what it has just built: `!` there is the assertion, and mocks need not await.
   {
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'tools/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/require-await': 'off',
@@ -128,7 +128,7 @@ export default tseslint.config(
   ...floors('constructs', CONSTRUCT_FLOORS, (folder) => [
     ...CONSTRUCTS,
     ...CONSTRUCT_FOLDERS,
-    ...(folder === 'mirror' ? [PLUS] : []),
+    ...(folder === 'rendered' ? [PLUS] : []),
     ...(folder === 'tree' ? [] : [FILES]),
   ]),
   arrows(['operator/*.ts'], ...OPERATOR, CLUSTER),
@@ -148,8 +148,8 @@ export default tseslint.config(
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|mcs/|target/mcs-objects|main|config/|forecast/|index)',
-      'synth reaches a cluster through operator/kube, explains by operator/mirror, operator/federation and operator/mcs, reads ServiceExports by target/mcs-objects, forecasts by operator/forecast, and starts the operator by operator/main.',
+      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|mcs/|target/read/mcs-objects|main|config/|forecast/|index)',
+      'synth reaches a cluster through operator/kube, explains by operator/mirror, operator/federation and operator/mcs, reads ServiceExports by target/read/mcs-objects, forecasts by operator/forecast, and starts the operator by operator/main.',
     ],
     CLUSTER,
     TEST,

@@ -58,7 +58,7 @@ export {
   type ServiceRouteProps,
   type StaticEndpointsProps,
   type TargetServiceProps,
-} from './mirror/index.ts';
+} from './rendered/index.ts';
 
 export {
   CredentialsReference,

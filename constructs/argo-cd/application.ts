@@ -6,7 +6,7 @@
 import { type Chart, Lazy } from 'cdk8s';
 import { CredentialsSecret, LinkApi } from '../../crds/wire.ts';
 import { objectsIn } from '../common/objects-in.ts';
-import type { ApiJson } from '../mirror/index.ts';
+import type { ApiJson } from '../rendered/index.ts';
 import type { ArgoCdDestination, AutomatedSync } from './props.ts';
 
 /** Group and version of Argo CD's objects. */

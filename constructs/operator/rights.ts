@@ -5,7 +5,7 @@
 import type { OperatorSettingValues } from '../../crds/operator-settings.ts';
 import { AboutApi, FailoverApi, LinkApi, McsApi, RouteApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
-import type { EndpointsKind } from '../mirror/index.ts';
+import type { EndpointsKind } from '../rendered/index.ts';
 
 const READ = ['list', 'watch'] as const;
 const WRITE = ['get', 'create', 'patch', 'delete'] as const;

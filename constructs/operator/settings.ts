@@ -15,7 +15,7 @@ import {
 import { byWhatIsGiven, parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
-import type { EndpointsKind } from '../mirror/index.ts';
+import type { EndpointsKind } from '../rendered/index.ts';
 
 /** Settings of the operator. */
 export interface OperatorSettings {

@@ -11,7 +11,7 @@ import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Label, Value } from '../../crds/wire.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
 import { acceptProps } from '../common/props.ts';
-import type { MirrorMode } from '../mirror/index.ts';
+import type { MirrorMode } from '../rendered/index.ts';
 import { EXPORT_OPTIONS } from './schema.ts';
 import { type ExportedMetadata, exportedMetadataErrors, exportManifest } from './service-export.ts';
 

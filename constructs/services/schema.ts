@@ -1,6 +1,6 @@
 /** Schemas of the props of what teams write beside their Services. */
 import { choice, integer, list, map, object, text, textOrInstanceOf, time } from '../common/schema.ts';
-import { SERVICE_REF, SPLIT } from '../mirror/index.ts';
+import { SERVICE_REF, SPLIT } from '../rendered/index.ts';
 
 export const TRAFFIC_SPLIT_PROPS = object('A TrafficSplit', SPLIT, 'service', 'backends');
 

@@ -6,7 +6,14 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { RouteApi } from '../../crds/wire.ts';
 import { acceptProps } from '../common/props.ts';
-import { backendName, routeErrors, routeMetadata, routeName, type RouteProps, serviceNameOf } from '../mirror/index.ts';
+import {
+  backendName,
+  routeErrors,
+  routeMetadata,
+  routeName,
+  type RouteProps,
+  serviceNameOf,
+} from '../rendered/index.ts';
 import { TRAFFIC_SPLIT_PROPS } from './schema.ts';
 
 /** Properties of {@link TrafficSplit}. */

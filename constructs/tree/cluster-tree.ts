@@ -7,7 +7,7 @@ import type { IConstruct } from 'constructs';
 import type { ArgoCd } from '../argo-cd/argo-cd.ts';
 import { syncWave } from '../argo-cd/sync-waves.ts';
 import type { ClusterSet } from '../cluster-set/cluster-set.ts';
-import type { ApiJson } from '../mirror/index.ts';
+import type { ApiJson } from '../rendered/index.ts';
 
 /** Path below the output folder, with `/`, to content. */
 export type Tree = ReadonlyMap<string, string>;

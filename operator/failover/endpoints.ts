@@ -1,5 +1,5 @@
 /** What is known of the endpoints of a Service: of a mirror at first hand, from its target; of others by their slices here (rule J3). */
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { keyOf, type Service, splitKey } from '../kube/objects.ts';
 import type { OptionalKind } from '../runtime/optional-kind.ts';

@@ -7,7 +7,7 @@ import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import { servedVerbs } from '../kube/discovery.ts';
 import { describe, isConflict, unlessNotFound } from '../kube/errors.ts';
 import { keyOf, type KubeObject, splitKey } from '../kube/objects.ts';
-import { type Pass, type PassTexts, takeStep } from '../mirror/pass.ts';
+import { type Pass, type PassTexts, takeStep } from '../runtime/pass.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
@@ -297,4 +297,5 @@ const TEXTS: PassTexts<Finding> = {
   contested: (route) => ({ reason: 'RouteContested', message: `somebody keeps changing ${route}` }),
   vanished: (namespace) => ({ reason: 'Error', message: `namespace ${namespace} is gone, or about to go` }),
   refusedName: (kind, name) => ({ reason: 'Error', message: `the API server refuses the name of ${kind} ${name}` }),
+  added: (object, keys) => `somebody keeps adding ${keys.join(', ')} to ${object}; it is removed less and less often`,
 };

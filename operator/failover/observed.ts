@@ -1,5 +1,5 @@
 /** One plain value with everything that decides what the routes of one ServiceFailover must be, read without I/O. */
-import type { RouteKind } from '../../constructs/mirror/index.ts';
+import type { RouteKind } from '../../constructs/rendered/index.ts';
 import type { FailoverSettings } from '../../crds/failover/settings.ts';
 import type { KubeObject, Service } from '../kube/objects.ts';
 import type { KindState } from '../runtime/optional-kind.ts';

@@ -1,5 +1,5 @@
 /** One ServiceFailover decided: what is observed in, the routes and the findings for its status out. Pure. */
-import type { RouteKind } from '../../constructs/mirror/index.ts';
+import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { keyOf, type Service } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { type Candidate, type Readiness, readinessOf, sharesOf } from './decide.ts';

@@ -3,7 +3,7 @@
  * and are not trusted. Pure.
  */
 import type { MinReady } from '../../crds/failover/settings.ts';
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice } from '../kube/objects.ts';
 import type { GatewayView } from '../mirror/observed.ts';
 import type { ObservedExport } from '../served/observe.ts';

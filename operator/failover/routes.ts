@@ -1,5 +1,5 @@
 /** The routes of one ServiceFailover: which ports have one, of which kind, whose they are, and what is in their way. Pure. */
-import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/mirror/index.ts';
+import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/rendered/index.ts';
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
 import type { KubeObject, Resource, Service, ServicePort } from '../kube/objects.ts';
 import type { ObservedFailover, Route } from './observed.ts';

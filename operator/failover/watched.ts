@@ -4,7 +4,7 @@
  * and nothing is deleted because of it. It is looked at again for ever.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { RouteKind } from '../../constructs/mirror/index.ts';
+import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
 import type { Checked } from '../../crds/field-error.ts';
 import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';

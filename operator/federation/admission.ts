@@ -1,7 +1,7 @@
 /**
  * Which Services join a federated Service, and in which shape: rules I1 to I6. Pure.
  */
-import { type MirrorMode, type MirrorPort, sharedPorts } from '../../constructs/mirror/index.ts';
+import { type MirrorMode, type MirrorPort, sharedPorts } from '../../constructs/rendered/index.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { isResolved, type Member, portsIn } from './member.ts';
 import { type Membership, membershipOf } from './membership.ts';

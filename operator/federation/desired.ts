@@ -2,7 +2,7 @@
  * What must exist of one federated Service: observed state and its members in, manifests out, by rendering the construct
  * that users compose. Pure. A membership that is not ours to decide now is rendered as it is.
  */
-import { type ApiJson, FederatedService, renderOf } from '../../constructs/mirror/index.ts';
+import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES } from '../kube/objects.ts';
 import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';

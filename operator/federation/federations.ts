@@ -10,7 +10,7 @@ import type { LocalParty, ObservedFederation, TargetParty } from './observed.ts'
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { describe, isConflict } from '../kube/errors.ts';
 import { type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
-import type { Pass } from '../mirror/pass.ts';
+import type { MirrorPass } from '../mirror/reasons.ts';
 import { reconcile } from '../mirror/reconcile.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
@@ -217,7 +217,7 @@ export class Federations implements Federation {
   #report(
     key: string,
     { statuses, local: ofLocal, awaited }: FederationDecision,
-    pass: Pick<Pass, 'refusals' | 'errors'>,
+    pass: Pick<MirrorPass, 'refusals' | 'errors'>,
   ): void {
     const after = (status: MirrorStatus | undefined): MirrorStatus | undefined =>
       status?.mirrored === true ? afterPass(status, pass) : status;
@@ -232,7 +232,7 @@ export class Federations implements Federation {
     else this.#settled.delete(key);
   }
 
-  #log({ namespace, name }: ObservedFederation, { done }: Pick<Pass, 'done'>, isAwaited: boolean): void {
+  #log({ namespace, name }: ObservedFederation, { done }: Pick<MirrorPass, 'done'>, isAwaited: boolean): void {
     const { log } = this.#options.env;
     const service = `${namespace}/${federatedName(name)}`;
     for (const { op, of, object } of done) {
@@ -267,7 +267,10 @@ export const unknownParty = (cluster: string): TargetParty => ({
 });
 
 /** The status of a member, if what it asks for could not be written. */
-export function afterPass(status: MirrorStatus, { refusals, errors }: Pick<Pass, 'refusals' | 'errors'>): MirrorStatus {
+export function afterPass(
+  status: MirrorStatus,
+  { refusals, errors }: Pick<MirrorPass, 'refusals' | 'errors'>,
+): MirrorStatus {
   const [refusal] = refusals;
   if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };
   if (errors.length === 0) return status;

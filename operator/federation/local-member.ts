@@ -11,7 +11,7 @@ import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { sourceProblem } from '../source/advice.ts';
-import { readLocalSlice } from '../target/objects.ts';
+import { readLocalSlice } from '../target/read/objects.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 import type { Federations } from './federations.ts';

@@ -11,7 +11,7 @@ import {
   type FederatedMember,
   gatewaySubset,
   render,
-} from '../../constructs/mirror/index.ts';
+} from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
 import { type Member, portsIn } from './member.ts';

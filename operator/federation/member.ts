@@ -1,5 +1,5 @@
 /** A member of a federated Service. Pure. */
-import { crossesGateway, type MirrorMode, type MirrorPort } from '../../constructs/mirror/index.ts';
+import { crossesGateway, type MirrorMode, type MirrorPort } from '../../constructs/rendered/index.ts';
 import type { Service } from '../kube/objects.ts';
 import type { TargetParty } from './observed.ts';
 

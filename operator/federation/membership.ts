@@ -1,5 +1,5 @@
 /** What a federated Service says of itself: who its members are. Pure. */
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { isFederated, isFlat, memberClusters } from '../source/owner.ts';

@@ -2,7 +2,7 @@
  * One plain value with everything that decides what one federated Service must be: the Services of one namespace and
  * name in all clusters, and what there is of the federated Service. It is read from stores, without I/O.
  */
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import type { GatewayView, LinkView, NamespaceState, Operators } from '../mirror/observed.ts';
 import type { Seniority } from '../mirror/names.ts';

@@ -1,5 +1,5 @@
 /** Why a Service does not join a federated Service: by itself, in this shape, or any of its name (rules I1, I4, I5). Pure. */
-import { FederatedService, type MirrorMode, renderOf } from '../../constructs/mirror/index.ts';
+import { FederatedService, type MirrorMode, renderOf } from '../../constructs/rendered/index.ts';
 import { isServiceName } from '../../crds/names.ts';
 import { federatedName, LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';

@@ -11,13 +11,13 @@ import type { LocalParty, ObservedFederation, TargetParty } from '../federation/
 import { type EndpointSlice, type Service, splitKey } from '../kube/objects.ts';
 import { afterPass, isOfFederation, unknownParty } from '../federation/federations.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
-import type { Pass } from '../mirror/pass.ts';
+import type { MirrorPass } from '../mirror/reasons.ts';
 import { reconcile } from '../mirror/reconcile.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import { idOf } from '../runtime/plan.ts';
-import { readLocalSlice } from '../target/objects.ts';
+import { readLocalSlice } from '../target/read/objects.ts';
 import { ListedTarget } from './listed-target.ts';
 import type { ModelCluster } from './model.ts';
 
@@ -96,7 +96,7 @@ export class FederationForecast {
     return written;
   }
 
-  async #pass(key: string): Promise<Pass> {
+  async #pass(key: string): Promise<MirrorPass> {
     const observed = this.#observe(key);
     const { manifests, statuses } = decideFederation(observed);
     const context = { applier: this.#applier, conflictRetryMs: 0 };

@@ -1,8 +1,8 @@
 /** What a target exports and what of it is federated, read once from lists. Pure: another list is another value. */
 import type { Selector } from '../../crds/selector.ts';
 import { type EndpointSlice, keyOf, type KubeObject, type Service } from '../kube/objects.ts';
-import { type Exported, exportedAs, needsByName, slicesBehind } from '../target/exported.ts';
-import { type Read, readService, readSlice, serviceKeys } from '../target/objects.ts';
+import { type Exported, exportedAs, needsByName, slicesBehind } from '../target/read/exported.ts';
+import { type Read, readService, readSlice, serviceKeys } from '../target/read/objects.ts';
 import type { MembersView, TargetView } from '../target/target.ts';
 
 /** What selects the exports of a Link, and the members of federated Services. */

@@ -13,9 +13,10 @@ import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { GatewayView, Observed, OwnedObjects } from '../mirror/observed.ts';
-import type { Pass } from '../mirror/pass.ts';
+import type { MirrorPass } from '../mirror/reasons.ts';
 import { reconcile } from '../mirror/reconcile.ts';
-import { retained, type Retain } from '../mirror/retain.ts';
+import { retained } from '../mirror/retain.ts';
+import type { Retain } from '../runtime/pass.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -130,7 +131,7 @@ export abstract class Party {
     return written;
   }
 
-  async #mirrorPass(key: string): Promise<Pass> {
+  async #mirrorPass(key: string): Promise<MirrorPass> {
     const observed = this.observe(key);
     const decision = decide(observed, this.context.claims);
     const pass = await this.#execute(decision.manifests, observed.owned, retained(observed, decision.shape));
@@ -141,14 +142,14 @@ export abstract class Party {
     return pass;
   }
 
-  async #probePass(): Promise<Pass | undefined> {
+  async #probePass(): Promise<MirrorPass | undefined> {
     const { model } = this.context;
     const manifests = this.probe();
     const owned = model.stores.ownedBy({ cluster: this.cluster, key: PROBE_KEY });
     return manifests && this.#execute(manifests, owned, () => false);
   }
 
-  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain): Promise<Pass> {
+  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain): Promise<MirrorPass> {
     const context = { applier: this.#applier, conflictRetryMs: 0 };
     return reconcile(manifests, owned, retain, context, new AbortController().signal);
   }

@@ -2,7 +2,7 @@
  * The manifests of a Link's probe Service and its endpoints, which exist while the Link has a gateway that is probed
  * (rule F4). Labels and annotations that others put on the Service, as Linkerd's chart does, stay. Pure.
  */
-import { type EndpointsKind, GatewayProbe, renderOf } from '../../constructs/mirror/index.ts';
+import { type EndpointsKind, GatewayProbe, renderOf } from '../../constructs/rendered/index.ts';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { SERVICES } from '../kube/objects.ts';
 import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';

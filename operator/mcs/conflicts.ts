@@ -3,7 +3,7 @@
  * are joined, by name and by number. Those that a ServiceImport is made of come before all that are newly seen. Pure; but
  * for that, the same in every cluster that sees the same exports at the same ages.
  */
-import type { ImportPort } from '../../constructs/mirror/index.ts';
+import type { ImportPort } from '../../constructs/rendered/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';
 
 /** Reasons of the condition `Conflict`, in the order in which they are reported. */

@@ -3,7 +3,7 @@
  * that users compose. Pure. Services come first: the ServiceImport has the address of the derived one, and slices have
  * those of the Services of pods.
  */
-import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/mirror/index.ts';
+import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';

@@ -2,14 +2,14 @@
  * Exports, read: what one cluster exports under a name, or why it exports nothing. What other clusters send is not
  * trusted: it is checked as the API server would, and bounded. Pure.
  */
-import type { ImportPort, ImportType } from '../../constructs/mirror/index.ts';
-import { renderOf, ServiceImport } from '../../constructs/mirror/index.ts';
+import type { ImportPort, ImportType } from '../../constructs/rendered/index.ts';
+import { renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { isLabelKey, isLabelValue } from '../../crds/names.ts';
 import { Annotation } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { IpFamily, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
-import type { ServiceExport } from '../target/mcs-objects.ts';
+import type { ServiceExport } from '../target/read/mcs-objects.ts';
 
 /** Most ports of an export, and of a ServiceImport. */
 export const MAX_PORTS = 100;

@@ -1,7 +1,7 @@
 /**
  * What a ServiceImport says and how it is reached, once it is decided which clusters it is made of (rules K2, K3). Pure.
  */
-import type { ImportPort, ImportType, ServiceImportProps } from '../../constructs/mirror/index.ts';
+import type { ImportPort, ImportType, ServiceImportProps } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';

@@ -1,7 +1,7 @@
 /** The part of the source cluster in ServiceImports: its own ServiceExports, and the Services and pods behind them. */
 import type { LocalExporter } from './observed.ts';
-import { ClusterExports } from '../target/cluster-exports.ts';
-import { readLocalSlice } from '../target/objects.ts';
+import { ClusterExports } from '../target/watch/cluster-exports.ts';
+import { readLocalSlice } from '../target/read/objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 import type { Exporting, ServiceImports } from './party.ts';
 

@@ -1,5 +1,5 @@
 /** Which clusters a ServiceImport is made of now, by what there is of it. Pure. */
-import type { ImportType } from '../../constructs/mirror/index.ts';
+import type { ImportType } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';

@@ -4,7 +4,7 @@ import type { ServiceImportSpec, ServiceImportStatus } from '../../crds/mcs/serv
 import { compile } from '../../crds/validate.ts';
 import { McsApi } from '../../crds/wire.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
-import { validated } from '../target/mcs-objects.ts';
+import { validated } from '../target/read/mcs-objects.ts';
 
 export const SERVICE_IMPORTS: Resource = {
   group: McsApi.group,

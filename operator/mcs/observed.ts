@@ -2,10 +2,10 @@
  * One plain value with everything that decides what one ServiceImport must be: the exports of one namespace and name in
  * all clusters, and what there is of the ServiceImport. It is read from stores, without I/O.
  */
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
 import type { GatewayView, LinkView, NamespaceState, Operators } from '../mirror/observed.ts';
-import type { ServiceExport } from '../target/mcs-objects.ts';
+import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { ServiceImport } from './objects.ts';
 
 /** A cluster that may export the Service. */

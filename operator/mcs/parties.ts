@@ -7,7 +7,7 @@ import { isMember, type Standing } from './membership.ts';
 import { gonePods } from './pods.ts';
 import { type Exporter, type LocalExporter, type ObservedImport, targetOf, type TargetExporter } from './observed.ts';
 import { importedClusters } from '../source/owner.ts';
-import { Departures } from '../target/departures.ts';
+import { Departures } from '../target/certain/departures.ts';
 import { importIds, type ImportIds } from './ids.ts';
 import type { Exporting, ImportParty } from './party.ts';
 

@@ -4,7 +4,7 @@
  * port is left out. Pure.
  */
 import { isIP } from 'node:net';
-import { type ImportedPod, podHostname } from '../../constructs/mirror/index.ts';
+import { type ImportedPod, podHostname } from '../../constructs/rendered/index.ts';
 import { podServiceName } from '../../crds/mcs/derived-name.ts';
 import { isDnsLabel } from '../../crds/names.ts';
 import { flagOf } from '../../crds/operator-settings.ts';

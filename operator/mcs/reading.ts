@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { aborted } from '../kube/abort.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { ClusterExports, type ClusterExportsOptions } from '../target/cluster-exports.ts';
+import { ClusterExports, type ClusterExportsOptions } from '../target/watch/cluster-exports.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import type { ImportsEnvironment } from './party.ts';
 import type { Exports } from '../served/exports.ts';

@@ -12,12 +12,12 @@ import { SERVICE_IMPORTS } from './objects.ts';
 import type { ObservedImport } from './observed.ts';
 import { isInDoubt, namedOperator } from './operators.ts';
 import type { WatchedImports } from './watched.ts';
-import { type Pass, type PassTexts, type Step, takeStep } from '../mirror/pass.ts';
-import { contestedObject, refusedName, type Refusal } from '../mirror/reasons.ts';
+import { type PassTexts, type Step, takeStep } from '../runtime/pass.ts';
+import { addedMetadata, contestedObject, type MirrorPass, refusedName, type Refusal } from '../mirror/reasons.ts';
 import { Applier } from '../runtime/applier.ts';
 import type { Outcome } from '../runtime/controller.ts';
 import { importOf } from '../source/owner.ts';
-import { SERVICE_EXPORTS } from '../target/mcs-objects.ts';
+import { SERVICE_EXPORTS } from '../target/read/mcs-objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 import type { ImportParties, ObservedExports } from './parties.ts';
 import { type ImportReport, merged } from './report.ts';
@@ -185,7 +185,7 @@ export class ImportReconcile {
    * What to do if the API server refuses the addresses of a ServiceImport to a derived Service that was deleted: ask for them
    * again, as it gives them back a moment after a watch has told of the deletion; then do without, since another has them.
    */
-  #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: Pass): Outcome | undefined {
+  #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));
     if (!isRefused || isAddressTaken || live?.spec?.ips === undefined) return undefined;
     const sinceMs = this.#refusedMs.get(key) ?? performance.now();
@@ -204,7 +204,7 @@ export class ImportReconcile {
     key: string,
     exports: ObservedExports,
     decision: ImportDecision,
-    { refusals, errors }: Pass,
+    { refusals, errors }: MirrorPass,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { watched, parties, report } = this.#options;
@@ -270,6 +270,7 @@ const TEXTS: PassTexts<Refusal> = {
   }),
   contested: contestedObject,
   refusedName,
+  added: addedMetadata,
   vanished: (namespace) => ({
     reason: 'MissingNamespace',
     message: `namespace ${namespace} does not exist in this cluster, or is being deleted`,

@@ -13,7 +13,7 @@ import type { Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Action } from '../runtime/plan.ts';
 import { StatusPatch } from '../runtime/status-patch.ts';
-import { SERVICE_EXPORTS, type ServiceExport } from '../target/mcs-objects.ts';
+import { SERVICE_EXPORTS, type ServiceExport } from '../target/read/mcs-objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 export interface ImportReportOptions {

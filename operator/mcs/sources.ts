@@ -10,7 +10,7 @@ import {
   type ImportType,
   type MirrorMode,
   sharedPorts,
-} from '../../constructs/mirror/index.ts';
+} from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Label } from '../../crds/wire.ts';
 import { asCopied, gatewayEndpointsOf, isOfAddresses, refreshedSlices } from '../federation/member-slices.ts';

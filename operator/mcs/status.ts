@@ -7,7 +7,7 @@ import { type Condition, setCondition, verdict, type Verdict } from '../kube/con
 import type { KubeObject } from '../kube/objects.ts';
 import type { Conflict, Resolution } from './conflicts.ts';
 import type { ImportDecision } from './decide.ts';
-import type { ServiceExport } from '../target/mcs-objects.ts';
+import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { ServiceImport } from './objects.ts';
 
 /** Status of a ServiceImport. */

@@ -8,7 +8,7 @@ import { claimsOf, isMirrored, type Shape, shapeOf } from './shape.ts';
 import type { ClaimOwner, NameClaims } from './names.ts';
 import type { Observed } from './observed.ts';
 import type { Refusal } from './reasons.ts';
-import type { Pass } from './pass.ts';
+import type { MirrorPass } from './reasons.ts';
 import { Rendered } from './rendered.ts';
 import { mirrored, type MirrorStatus, notMirrored } from './status.ts';
 
@@ -78,7 +78,7 @@ function enterClaims(observed: Observed, shape: Shape, all: NameClaims): NameOf 
 }
 
 /** Returns why a target Service, or a part of it, is not mirrored: the first reason; undefined if it is. */
-export const refusalOf = ({ manifests }: Decision, pass: Pick<Pass, 'refusals'>): Refusal | undefined =>
+export const refusalOf = ({ manifests }: Decision, pass: Pick<MirrorPass, 'refusals'>): Refusal | undefined =>
   [...manifests.refusals, ...pass.refusals][0];
 
 /** Returns the status of one target Service; undefined if it is not exported and no mirror of it is left. */
@@ -86,7 +86,7 @@ export function statusOf(
   { namespace, name, link }: Observed,
   shape: Shape,
   refusal: Refusal | undefined,
-  pass: Pick<Pass, 'errors' | 'notes'>,
+  pass: Pick<MirrorPass, 'errors' | 'notes'>,
 ): MirrorStatus | undefined {
   const remote = { namespace, name };
   const [failure] = pass.errors;

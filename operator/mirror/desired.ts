@@ -4,7 +4,7 @@
  * ones have the name, so they come before the Service. ClusterIPs are known after it. A name that a foreign Service has
  * never gets endpoints of ours.
  */
-import { type ApiJson, MirrorService, type MirrorPort, renderOf } from '../../constructs/mirror/index.ts';
+import { type ApiJson, MirrorService, type MirrorPort, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SERVICES } from '../kube/objects.ts';

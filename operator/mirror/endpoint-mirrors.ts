@@ -1,5 +1,5 @@
 /** The endpoint mirrors that a headless Service has in the source cluster, by the pods that they stand for. */
-import type { EndpointPort } from '../../constructs/mirror/index.ts';
+import type { EndpointPort } from '../../constructs/rendered/index.ts';
 import { isDnsLabel } from '../../crds/names.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import type { Service } from '../kube/objects.ts';

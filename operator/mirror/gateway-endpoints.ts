@@ -8,7 +8,7 @@ import {
   type EndpointsObjectProps,
   type GatewayEndpoints,
   gatewaySubset,
-} from '../../constructs/mirror/index.ts';
+} from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import type { ObjectMeta, Service } from '../kube/objects.ts';
 import type { GatewayView, Observed, OwnedObjects } from './observed.ts';

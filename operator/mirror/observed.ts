@@ -2,7 +2,7 @@
  * One plain value with everything that decides what one target Service's mirrors must be. It is read from stores,
  * without I/O; all later steps are functions of it.
  */
-import type { EndpointsKind, MirrorMode } from '../../constructs/mirror/index.ts';
+import type { EndpointsKind, MirrorMode } from '../../constructs/rendered/index.ts';
 import type { Endpoints, EndpointSlice, Service } from '../kube/objects.ts';
 import type { ForeignSlices } from '../runtime/plan.ts';
 

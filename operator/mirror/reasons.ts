@@ -1,6 +1,6 @@
 /** Why something is not mirrored, as the Link's status reports it: a reason for machines, a message for people. */
-
 import { Annotation, Label, mirrorName } from '../../crds/wire.ts';
+import type { Pass } from '../runtime/pass.ts';
 import type { Claim } from './names.ts';
 import type { Observed } from './observed.ts';
 
@@ -25,6 +25,9 @@ export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
 }
+
+/** A pass over what is mirrored. */
+export type MirrorPass = Pass<Refusal>;
 
 /** Message about a namespace that an operator limited to namespaces must mirror into but cannot read. */
 export const unreadableNamespace = (name: string): string =>

@@ -5,9 +5,16 @@
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './desired.ts';
 import type { OwnedObjects } from './observed.ts';
-import { type Pass, type PassContext, type PassTexts, takeStep } from './pass.ts';
-import { contestedObject, foreignObject, refusedName, type Refusal, vanishedNamespace } from './reasons.ts';
-import type { Retain } from './retain.ts';
+import { type PassContext, type PassTexts, type Retain, takeStep } from '../runtime/pass.ts';
+import {
+  addedMetadata,
+  contestedObject,
+  foreignObject,
+  type MirrorPass,
+  refusedName,
+  type Refusal,
+  vanishedNamespace,
+} from './reasons.ts';
 
 /**
  * Makes one step from what is owned to what is desired.
@@ -19,7 +26,7 @@ export const reconcile = (
   retain: Retain,
   context: Omit<PassContext<Refusal>, 'texts'>,
   signal: AbortSignal,
-): Promise<Pass> => {
+): Promise<MirrorPass> => {
   const steps = [
     { desired: services, owned: owned.services.map((object) => ({ of: SERVICES, object })) },
     {
@@ -39,4 +46,5 @@ const TEXTS: PassTexts<Refusal> = {
   contested: contestedObject,
   vanished: vanishedNamespace,
   refusedName,
+  added: addedMetadata,
 };

@@ -11,7 +11,7 @@ import {
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
   render,
-} from '../../constructs/mirror/index.ts';
+} from '../../constructs/rendered/index.ts';
 
 /** Props that all pods of a Service have in common. */
 export type SharedProps = Omit<HeadlessMirrorProps, 'endpoints'>;

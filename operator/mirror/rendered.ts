@@ -3,7 +3,7 @@
  * have in common, and not with each event of another (rule E10); so are the endpoints of mirrors that are kept. Whatever is
  * rendered is a function of the props alone.
  */
-import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorProps } from '../../constructs/mirror/index.ts';
+import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorProps } from '../../constructs/rendered/index.ts';
 import {
   type ApiJson,
   EndpointMirror,
@@ -11,7 +11,7 @@ import {
   endpointsObjects,
   podMetadata,
   render,
-} from '../../constructs/mirror/index.ts';
+} from '../../constructs/rendered/index.ts';
 import { RenderedHeadless, type SharedProps } from './rendered-headless.ts';
 
 /** Props of the endpoint mirror of one pod. */

@@ -3,12 +3,10 @@
  * the plan before it is executed.
  */
 import { Label, mirrorName } from '../../crds/wire.ts';
-import { SERVICES, type KubeObject, type Resource } from '../kube/objects.ts';
+import { SERVICES } from '../kube/objects.ts';
+import type { Retain } from '../runtime/pass.ts';
 import type { Observed } from './observed.ts';
 import type { Shape } from './shape.ts';
-
-/** Reports whether an owned object stays, whatever is desired. */
-export type Retain = (of: Resource, object: KubeObject) => boolean;
 
 const nothing: Retain = () => false;
 const everything: Retain = () => true;

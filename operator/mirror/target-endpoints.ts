@@ -3,7 +3,7 @@
  * each listens on. Slices come from the target and are not trusted: an endpoint without a hostname, with an empty one,
  * or without ports is ordinary, and does not affect the others.
  */
-import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/mirror/index.ts';
+import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/rendered/index.ts';
 import { isDnsLabel } from '../../crds/names.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 

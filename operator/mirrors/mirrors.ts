@@ -9,10 +9,11 @@ import { SERVICES, splitKey } from '../kube/objects.ts';
 import { claimAnew, decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
 import { type Manifests, stayingAs } from '../mirror/desired.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
-import type { Pass } from '../mirror/pass.ts';
+import type { MirrorPass } from '../mirror/reasons.ts';
 import { reconcile } from '../mirror/reconcile.ts';
 import { Rendered } from '../mirror/rendered.ts';
-import { retained, type Retain } from '../mirror/retain.ts';
+import { retained } from '../mirror/retain.ts';
+import type { Retain } from '../runtime/pass.ts';
 import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import type { MayWrite } from '../runtime/fence.ts';
@@ -156,7 +157,7 @@ export class Mirrors implements MirrorListener {
     return pass;
   }
 
-  async #reconcileMirror(key: string, signal: AbortSignal): Promise<Outcome & Pass> {
+  async #reconcileMirror(key: string, signal: AbortSignal): Promise<Outcome & MirrorPass> {
     const { from, link, cluster, env, logsEach = true } = this.#options;
     const { observed, decision } = await this.#decide(key);
     const { shape, manifests } = decision;
@@ -214,7 +215,7 @@ export class Mirrors implements MirrorListener {
     }
   }
 
-  async #reconcileProbe(signal: AbortSignal): Promise<Outcome & Pass> {
+  async #reconcileProbe(signal: AbortSignal): Promise<Outcome & MirrorPass> {
     const { from, link, cluster, env, report } = this.#options;
     const manifests = from.probe();
     if (manifests === undefined) return NO_PASS;
@@ -236,7 +237,7 @@ export class Mirrors implements MirrorListener {
     if (key !== PROBE_KEY) env.mirrorChanged?.(`${namespace}/${mirrorName(name, cluster)}`);
   }
 
-  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain, signal: AbortSignal): Promise<Pass> {
+  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain, signal: AbortSignal): Promise<MirrorPass> {
     const { conflictRetryMs = CONFLICT_RETRY_MS } = this.#options.env.tuning;
     return reconcile(manifests, owned, retain, { applier: this.#applier, conflictRetryMs }, signal);
   }
@@ -260,7 +261,7 @@ export class Mirrors implements MirrorListener {
   }
 }
 
-const NO_PASS: Pass = {
+const NO_PASS: MirrorPass = {
   writes: 0,
   done: [],
   again: false,

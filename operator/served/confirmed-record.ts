@@ -7,7 +7,7 @@ import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
-import type { Digest } from '../target/confirmed.ts';
+import type { Digest } from '../target/certain/confirmed.ts';
 import { type Note, noteOf, readNote } from './lease-notes.ts';
 
 /** Of at most twelve thousand keys: what is confirmed beyond that is held anew after a restart. */

@@ -6,8 +6,8 @@
 import { splitKey } from '../kube/objects.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import type { Digest } from '../target/confirmed.ts';
-import { type ExportState, importKey, Losses, membershipKey, serviceOf } from '../target/losses.ts';
+import type { Digest } from '../target/certain/confirmed.ts';
+import { type ExportState, importKey, Losses, membershipKey, serviceOf } from '../target/certain/losses.ts';
 import type { TargetView } from '../target/target.ts';
 import type { SharedEnvironment } from './environment.ts';
 import type { LinkReport } from './environment.ts';

@@ -7,10 +7,10 @@ import type { OperatorConfig } from '../config/config.ts';
 import { bytesOf } from '../mirror/bytes.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { SourceStores } from '../source/stores.ts';
-import { type Candidate, Cap } from '../target/cap.ts';
-import { podKey, serviceOf } from '../target/losses.ts';
+import { type Candidate, Cap } from '../target/certain/cap.ts';
+import { podKey, serviceOf } from '../target/certain/losses.ts';
 import type { MembersView, TargetView } from '../target/target.ts';
-import { Volume } from '../target/volume.ts';
+import { Volume } from '../target/certain/volume.ts';
 import type { Pods } from './pods.ts';
 
 export interface LimitsOptions {

@@ -8,10 +8,10 @@ import type { Observed } from '../mirror/observed.ts';
 import { podsWithin } from '../mirror/pod-limit.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { SourceStores } from '../source/stores.ts';
-import type { Candidate } from '../target/cap.ts';
-import type { Exported } from '../target/exported.ts';
-import { Departures } from '../target/departures.ts';
-import { type ExportState, type Losses, podKey } from '../target/losses.ts';
+import type { Candidate } from '../target/certain/cap.ts';
+import type { Exported } from '../target/read/exported.ts';
+import { Departures } from '../target/certain/departures.ts';
+import { type ExportState, type Losses, podKey } from '../target/certain/losses.ts';
 import type { TargetView } from '../target/target.ts';
 
 export interface PodsOptions {

@@ -10,8 +10,8 @@ import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
-import type { Exported } from './exported.ts';
-import { ExportWatch, type ExportWatchOptions } from './export-watch.ts';
+import type { Exported } from './read/exported.ts';
+import { ExportWatch, type ExportWatchOptions } from './watch/export-watch.ts';
 
 /** What is in the way of reading a target. */
 export type TargetObstacle = ReadObstacle;

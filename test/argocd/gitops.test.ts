@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../constructs/rendered/render.ts';
 import { SYNC_WAVE_ANNOTATION } from '../../constructs/argo-cd/sync-waves.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';

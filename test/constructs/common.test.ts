@@ -12,7 +12,7 @@ import {
   Monitoring,
   RemoteAccess,
 } from '../../constructs/index.ts';
-import { render } from '../../constructs/mirror/render.ts';
+import { render } from '../../constructs/rendered/render.ts';
 import { CERTIFICATE } from '../cluster/certificate.ts';
 import { clusterSetProps } from '../support/cluster-file.ts';
 

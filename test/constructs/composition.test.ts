@@ -19,9 +19,9 @@ import {
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../constructs/gateway/gateway.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../constructs/rendered/render.ts';
 import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
-import { ServiceRoute } from '../../constructs/mirror/service-route.ts';
+import { ServiceRoute } from '../../constructs/rendered/route/service-route.ts';
 import { TrafficSplit } from '../../constructs/services/traffic-split.ts';
 import { errorsOf } from './errors-of.ts';
 

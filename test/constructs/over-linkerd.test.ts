@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ClusterSet } from '../../constructs/cluster-set/cluster-set.ts';
 import { Multicluster } from '../../constructs/cluster-set/multicluster.ts';
 import { Gateway } from '../../constructs/gateway/gateway.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../constructs/rendered/render.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { requireBinary } from '../cluster/real/binaries.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';

@@ -11,7 +11,7 @@ import { findBinary } from '../cluster/real/binaries.ts';
 import { eventually } from '../cluster/workload/eventually.ts';
 import { onBothBackings } from '../cluster/on-each-backing.ts';
 
-const MAIN = join(import.meta.dirname, 'main.ts');
+const MAIN = join(import.meta.dirname, '../../tools/demo/main.ts');
 const FLAGS: Readonly<Record<Backing, readonly string[]>> = { simulated: [], real: ['--real'] };
 const TIMEOUT_MS = 120_000;
 

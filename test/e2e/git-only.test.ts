@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ClusterSetProps, remoteAccessName } from '../../constructs/index.ts';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../constructs/rendered/render.ts';
 import { parseYaml } from '../../operator/kube/access/yaml.ts';
 import { requireBinary } from '../cluster/real/binaries.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';

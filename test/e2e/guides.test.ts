@@ -22,7 +22,7 @@ import {
   type ObjectRef,
   startKubelet,
 } from '../cluster/workload/index.ts';
-import { mergedKubeconfig } from '../demo/kubeconfig.ts';
+import { mergedKubeconfig } from '../../tools/demo/kubeconfig.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
 import type { EndpointsObject } from '../support/objects.ts';
 import { TestOperator } from '../support/operator.ts';

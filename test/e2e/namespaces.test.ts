@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../constructs/rendered/render.ts';
 import { ACCOUNTS } from '../cluster/guests.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { type Api, eventually } from '../cluster/workload/index.ts';

@@ -11,7 +11,7 @@ import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../../constructs/operator/props.ts';
 import { failoverCrd, mcsCrds } from '../../crds/index.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../constructs/rendered/render.ts';
 import type { AuditEntry, TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, eventually, installCrd, type ObjectRef } from '../cluster/workload/index.ts';

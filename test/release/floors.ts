@@ -6,7 +6,7 @@ type Floors = readonly (readonly string[])[];
 
 export const CONSTRUCT_FLOORS: Floors = [
   ['common'],
-  ['mirror'],
+  ['rendered'],
   ['link', 'services', 'gateway', 'operator'],
   ['monitoring'],
   ['cluster-set'],

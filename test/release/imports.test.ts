@@ -87,7 +87,7 @@ describe('imports', () => {
   test.each<[string, readonly string[]]>([
     ['crds/', []],
     ['constructs/', ['crds/']],
-    ['operator/', ['crds/', 'constructs/mirror/index.ts']],
+    ['operator/', ['crds/', 'constructs/rendered/index.ts']],
   ])('lead out of %s to %j alone', (from, to) => {
     expect(strays(from, (file) => to.some((each) => file.startsWith(each)))).toEqual([]);
   });
@@ -96,8 +96,8 @@ describe('imports', () => {
     const isAllowed = (file: string): boolean => {
       const [top, other = ''] = file.split('/');
       if (top !== 'constructs') return true;
-      return other === 'mirror' && below.includes(other)
-        ? file === 'constructs/mirror/index.ts'
+      return other === 'rendered' && below.includes(other)
+        ? file === 'constructs/rendered/index.ts'
         : below.includes(other);
     };
     expect(strays(`constructs/${folder}/`, isAllowed)).toEqual([]);

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServiceImport } from '../../operator/mcs/objects.ts';
 import type { LocalExporter, ObservedImport, TargetExporter } from '../../operator/mcs/observed.ts';
 import type { EndpointSlice, Service } from '../../operator/kube/objects.ts';
-import type { ServiceExport } from '../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../operator/target/read/mcs-objects.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { brokenRules, byAge, conflictsOf, type Seniority } from '../operator/mcs/statement.ts';
 import type { Content } from './cluster.ts';

@@ -1,6 +1,15 @@
 /** What a soak takes for the operator's own among the objects of shared Services, and what must stay of them. */
 import { expect, test } from 'vitest';
-import { failover, HERE, isDerived, isLasting, isRoute, mayBeImported, SHARED, steadyIn } from './shared.ts';
+import {
+  failover,
+  HERE,
+  isDerived,
+  isLasting,
+  isRoute,
+  mayBeImported,
+  SHARED,
+  steadyIn,
+} from '../../tools/soak/shared.ts';
 
 test('a third of the Services stays in a target, a third in the source, and a third nowhere', () => {
   expect(SHARED.slice(0, 4).map(steadyIn)).toEqual(['west', HERE, undefined, 'west']);

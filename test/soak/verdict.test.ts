@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
-import { isOver } from '../bench/report.ts';
-import { type ExportedService, inBoth, mirrorOf, Model } from './model.ts';
-import type { Memory } from './memory.ts';
-import { type Findings, type Sample, verdictRows } from './verdict.ts';
+import { isOver } from '../../tools/bench/report.ts';
+import { type ExportedService, inBoth, mirrorOf, Model } from '../../tools/soak/model.ts';
+import type { Memory } from '../../tools/soak/memory.ts';
+import { type Findings, type Sample, verdictRows } from '../../tools/soak/verdict.ts';
 
 /** Rests of one leader, of which the first says nothing. */
 const rests = (from: Memory, to: Memory, count = 12): readonly Memory[] => [

@@ -2,7 +2,7 @@
  * What a cluster has where Linkerd's multicluster chart was installed, with its defaults: the objects that our constructs
  * are applied over.
  */
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../constructs/rendered/render.ts';
 import { linkerdLinkCrd } from './linkerd-crd.ts';
 
 const NAMESPACE = 'linkerd-multicluster';

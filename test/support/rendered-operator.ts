@@ -5,7 +5,7 @@
 import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../constructs/rendered/render.ts';
 import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
 import type { TestCluster } from '../cluster/index.ts';
 import type { Api } from '../cluster/workload/index.ts';

@@ -1,6 +1,6 @@
 /** Server-side apply as strict as an API server can be: a field that it does not know is an error. */
 import { expect } from 'vitest';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../constructs/rendered/render.ts';
 import { type Api, type KubeObject, objectPath } from '../cluster/workload/index.ts';
 
 /** Applies an object, which must be accepted to the last field. */

@@ -26,7 +26,7 @@ import {
 } from '../../../operator/kube/objects.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
-import { SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import { SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import { type CredentialsRead, readCredentials } from '../common/credentials-secret.ts';
 import type { FailoverObject } from '../common/failovers.ts';
 import { CRDS, DEPLOYMENTS, LINKS, PODS, SERVICE_FAILOVERS } from '../common/kinds.ts';

@@ -1,5 +1,5 @@
 /** Objects that a command has found in a cluster, and how they are named for kubectl. */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { apiVersionOf, type KubeObject, type Resource } from '../../../operator/kube/objects.ts';
 
 /** An object that is there, and its resource. */

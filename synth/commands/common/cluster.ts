@@ -2,7 +2,7 @@
  * A cluster that a command reads and writes, by a context of a kubeconfig of any kind. Every failure names the context
  * and what the user can do.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { KubeconfigServer, SourceKubeconfigOptions } from '../../../operator/kube/access/kubeconfig.ts';

@@ -2,7 +2,7 @@
 import { keyOf, type KubeObject } from '../../../operator/kube/objects.ts';
 import { isOfImport } from '../../../operator/mcs/membership.ts';
 import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
-import { readServiceExport, SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import { readServiceExport, SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import type { Cluster } from './cluster.ts';
 import { conditionOf, isStale, type LinkCondition, NOT_REPORTED } from './link-status.ts';
 import { ifAllowed, type Readable } from './readable.ts';

@@ -3,7 +3,7 @@
  * kubeconfigs, which others may have written: none of them ends the line that it is printed on.
  */
 import { Yaml } from 'cdk8s';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { print } from '../../print.ts';
 import type { Outcome } from './cluster.ts';

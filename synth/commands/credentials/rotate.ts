@@ -3,7 +3,7 @@
  * when the operator reports that it uses the new one. Whatever ends the command, running it again finishes: what it needs
  * to know is on the Secret of the Link before anything is deleted.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, CredentialsSecret } from '../../../crds/wire.ts';
 import { inUseMessage } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';

@@ -8,7 +8,7 @@ import { cut } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, type EndpointSlice } from '../../../operator/kube/objects.ts';
 import { isOfImport } from '../../../operator/mcs/membership.ts';
 import type { ServiceImport } from '../../../operator/mcs/objects.ts';
-import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { linkspan, type NamedCluster } from '../common/command-text.ts';
 import { exportFinding, findExport, findImport, importFinding } from '../common/imports.ts';

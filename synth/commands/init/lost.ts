@@ -1,7 +1,7 @@
 /** What a cluster file would change of the Links that run: each field that it cannot have, or has otherwise. Pure. */
 import { Testing } from 'cdk8s';
 import type { ClusterSet } from '../../../constructs/index.ts';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { Found } from './found.ts';
 import type { Member } from './composition.ts';

@@ -3,7 +3,7 @@
  * that it takes over from Linkerd's chart. Whatever is neither is not changed where others have set it, unless
  * `--force-conflicts` says so. Pure.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation } from '../../../crds/wire.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import { COMMAND_LINE } from '../common/cluster.ts';

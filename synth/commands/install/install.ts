@@ -4,7 +4,7 @@
  * reported. Over an installation of Linkerd's extension it takes the gateway over in place, with its settings.
  */
 import { Yaml } from 'cdk8s';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { LinkApi } from '../../../crds/wire.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';

@@ -4,7 +4,7 @@
  */
 import { Label, RouteApi, Value } from '../../../crds/wire.ts';
 import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
-import { SERVICE_EXPORTS } from '../../../operator/target/mcs-objects.ts';
+import { SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
 import { keyOf, type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import type { Problem } from '../common/command-error.ts';

@@ -3,7 +3,7 @@ import { Multicluster, type MulticlusterProps } from '../../../constructs/index.
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
 import { labelsErrors } from '../../../constructs/common/prop-rules.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import type { FieldError } from '../../../crds/field-error.ts';
 import { Label, Value } from '../../../crds/wire.ts';
 import { ExitCode, fieldProblem, type Problem, refuseProblems } from '../common/command-error.ts';

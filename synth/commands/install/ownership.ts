@@ -2,7 +2,7 @@
  * Which objects `linkspan install` has made. It marks them with a label; an object that was there before gets none, and one
  * that Linkerd's chart, Helm or `linkerd multicluster install` has put a mark on is theirs whatever its labels are.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, Default, Label, Value } from '../../../crds/wire.ts';
 import { type KubeObject, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import type { Found } from '../common/apply.ts';

@@ -2,7 +2,7 @@
  * What an installation would change in a cluster: its objects beside those that are there, with what stays as others have
  * set it, and what must be refused. Nothing is written.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { keyOf } from '../../../operator/kube/objects.ts';
 import { note, warn } from '../../print.ts';
 import {

@@ -3,7 +3,7 @@
  * it, so that an upgrade keeps what was chosen. Pure, but for the files.
  */
 import { Yaml } from 'cdk8s';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Label, Value } from '../../../crds/wire.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';

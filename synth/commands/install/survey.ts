@@ -1,5 +1,5 @@
 /** Whether Linkspan can be installed in a cluster: all that stands in the way, before anything is written. */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Default, Label, OPERATOR_NAME, PolicyApi, Value } from '../../../crds/wire.ts';
 import { apiVersionOf, type KubeObject, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';

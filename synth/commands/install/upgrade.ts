@@ -3,7 +3,7 @@
  * were recorded, and so does what others have set. It prints what would change, field by field; with `--apply` it writes
  * that, and deletes what an earlier version has made and this one does not make.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { keyOf } from '../../../operator/kube/objects.ts';
 import type { Change, Deletion } from '../common/change-set/compare.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';

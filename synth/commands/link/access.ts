@@ -2,7 +2,7 @@
  * The writes of an account and of the credentials that its token becomes. What is deleted is deleted last: rights that are
  * not granted any more, and tokens of accounts that are gone.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
 import { note } from '../../print.ts';
 import { type Change, compare, conflictProblems } from '../common/change-set/compare.ts';

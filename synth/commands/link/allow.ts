@@ -3,7 +3,7 @@
  * `--apply`. `linkspan link-gen` then makes credentials of its token. The namespace is no part of them: whoever deleted
  * what is printed would delete all that is in it.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { tokenSecretName } from '../../../crds/wire.ts';
 import { print } from '../../print.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';

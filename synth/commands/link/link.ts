@@ -3,7 +3,7 @@
  * token, and writes the credentials and the Link to the source. A Link that is there keeps the settings that no flag gives.
  * All obstacles are reported before anything is written; without `--apply` nothing is, and what would change is printed.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { print, printLine, warn } from '../../print.ts';
 import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { type Change, compareOne, conflictProblems } from '../common/change-set/compare.ts';

@@ -1,6 +1,6 @@
 /** The manifests of a Link: the account in the target, and what the source has of it. Pure. */
 import { Link, LinkCredentials, RemoteAccess } from '../../../constructs/index.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
 import type { LabelSelector, LinkSpec } from '../../../crds/link/types.gen.ts';
 import { Annotation, credentialsName } from '../../../crds/wire.ts';

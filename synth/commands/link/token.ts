@@ -3,7 +3,7 @@
  * there are two of them; the younger one counts. That of an account that was deleted is dead, also when an account of that
  * name was made anew.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, Label, TOKEN_SECRET_TYPE, tokenSecretName, Value } from '../../../crds/wire.ts';
 import { type KubeObject, type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';

@@ -3,7 +3,7 @@
  * those that this version does not know. What was read of the target anew, and what flags give, is changed. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, LinkApi } from '../../../crds/wire.ts';
 import { type FieldPath, managersOf, valueAt } from '../common/change-set/fields.ts';
 import { type Cluster, COMMAND_LINE } from '../common/cluster.ts';

@@ -2,7 +2,7 @@
  * A Link as an apply would leave it. What other field managers have written to the Link stays beside what the file has,
  * even within one selector, so that the file alone does not say what the operator would read.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { isForbidden } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import { type Cluster, COMMAND_LINE } from '../common/cluster.ts';

@@ -2,7 +2,7 @@
 import { cut } from '../../../operator/kube/errors.ts';
 import { keyOf } from '../../../operator/kube/objects.ts';
 import type { ServiceImport } from '../../../operator/mcs/objects.ts';
-import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import { exportFinding, importFinding, type McsObjects } from '../common/imports.ts';
 import { conditionsOf, type LinkCondition, NOT_REPORTED } from '../common/link-status.ts';
 import type { Column } from '../common/table.ts';

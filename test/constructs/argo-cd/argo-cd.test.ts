@@ -5,7 +5,7 @@ import type { ArgoCdProps } from '../../../constructs/argo-cd/props.ts';
 import { ArgoCd } from '../../../constructs/argo-cd/argo-cd.ts';
 import type { ClusterSetProps } from '../../../constructs/cluster-set/props.ts';
 import { ClusterSet } from '../../../constructs/cluster-set/cluster-set.ts';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { clusterSetTree } from '../../../constructs/tree/cluster-tree.ts';
 import { clusterSetProps } from '../../support/cluster-file.ts';
 import { errorsOf } from '../errors-of.ts';

@@ -1,7 +1,7 @@
 import { ApiObject, App, Chart } from 'cdk8s';
 import { expect, test } from 'vitest';
 
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { annotateSyncWaves, syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
 
 const WAVE = 'argocd.argoproj.io/sync-wave';

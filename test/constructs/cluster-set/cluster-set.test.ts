@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { ClusterSetMember, ClusterSetProps } from '../../../constructs/cluster-set/props.ts';
 import { ClusterSet } from '../../../constructs/cluster-set/cluster-set.ts';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { LINK_SCHEMA } from '../../../crds/link/schema.ts';
 import { readLink } from '../../../crds/link/settings.ts';
 import { compile } from '../../../crds/validate.ts';

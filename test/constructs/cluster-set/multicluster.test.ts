@@ -10,7 +10,7 @@ import type { LinkProps } from '../../../constructs/link/props.ts';
 import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
 import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
 import { RemoteAccess } from '../../../constructs/gateway/remote-access.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const multicluster = (props?: MulticlusterProps) =>

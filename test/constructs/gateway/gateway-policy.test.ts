@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { GatewayPolicy, type GatewayPolicyProps } from '../../../constructs/gateway/gateway-policy.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const policy = (props?: GatewayPolicyProps) =>

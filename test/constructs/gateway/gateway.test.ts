@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { NodeRequirement } from '../../../constructs/common/pod-props.ts';
 import { Gateway, type GatewayProps } from '../../../constructs/gateway/gateway.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 import * as plus from '../plus-defaults.ts';
 

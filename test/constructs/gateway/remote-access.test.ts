@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/gateway/remote-access.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const access = (props: Partial<RemoteAccessProps> = {}) =>

@@ -3,7 +3,7 @@ import { JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
 import { LinkCredentials, type LinkCredentialsProps } from '../../../constructs/link/link-credentials.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { Link } from '../../../constructs/link/link.ts';
 import type { LinkProps } from '../../../constructs/link/props.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { readLink } from '../../../crds/link/settings.ts';
 import { errorsOf } from '../errors-of.ts';
 

@@ -2,7 +2,7 @@ import { App, Chart } from 'cdk8s';
 import { expect, test } from 'vitest';
 import { ALERT_RULES } from '../../../constructs/monitoring/alert-rules.ts';
 import { Alerts, type AlertsProps } from '../../../constructs/monitoring/alerts.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 import { expectExposed } from './promql.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DASHBOARD_SECTIONS } from '../../../constructs/monitoring/dashboard-panels.ts';
 import { DASHBOARD_VARIABLES } from '../../../constructs/monitoring/dashboard-queries.ts';
 import { Dashboard, type DashboardProps } from '../../../constructs/monitoring/dashboard.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 import { expectExposed } from './promql.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
 import { Monitor, type MonitorProps } from '../../../constructs/monitoring/monitor.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const rendered = (props: Omit<MonitorProps, 'operator'> = {}) =>

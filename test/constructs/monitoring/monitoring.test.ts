@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
 import { Monitoring, type MonitoringProps } from '../../../constructs/monitoring/monitoring.ts';
 import { Multicluster } from '../../../constructs/cluster-set/multicluster.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const OPERATOR = { image: 'linkspan:1', namespace: 'mesh' };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../../../constructs/operator/props.ts';
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { flagOf, operatorSettings } from '../../../crds/operator-settings.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 
 import { Exported } from '../../../constructs/services/exported.ts';
 import { Gateway } from '../../../constructs/gateway/gateway.ts';
-import { MirrorService } from '../../../constructs/mirror/mirror-service.ts';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { MirrorService } from '../../../constructs/rendered/mirror/mirror-service.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 
 const EXPORTED = 'mirror.linkerd.io/exported';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { Exported } from '../../../constructs/services/exported.ts';
 import { Federated } from '../../../constructs/services/federated.ts';
 import { Gateway } from '../../../constructs/gateway/gateway.ts';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 
 const FEDERATED = 'mirror.linkerd.io/federated';
 

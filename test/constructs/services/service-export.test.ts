@@ -3,7 +3,7 @@ import { Service } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { expect, test } from 'vitest';
 
-import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { ClusterProperty } from '../../../constructs/services/cluster-property.ts';
 import { Exported } from '../../../constructs/services/exported.ts';
 import { McsCrds } from '../../../constructs/services/mcs-crds.ts';

@@ -2,7 +2,7 @@ import { Duration } from 'cdk8s';
 import { Service } from 'cdk8s-plus-27';
 import { expect, test } from 'vitest';
 
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { ServiceFailoverCrd } from '../../../constructs/services/service-failover-crd.ts';
 import { ServiceFailover, type ServiceFailoverProps } from '../../../constructs/services/service-failover.ts';
 import { failoverCrd } from '../../../crds/failover/definition.ts';

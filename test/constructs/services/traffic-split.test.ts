@@ -1,7 +1,7 @@
 import { App, Chart } from 'cdk8s';
 import { expect, test } from 'vitest';
 
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { TrafficSplit, type TrafficSplitProps } from '../../../constructs/services/traffic-split.ts';
 import { errorsOf } from '../errors-of.ts';
 

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Link, type LinkProps } from '../../../constructs/index.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 import { LinkApi } from '../../../crds/wire.ts';
 import { borrowCluster, type TestCluster } from '../../cluster/index.ts';

@@ -8,8 +8,8 @@ const OPERATOR = {
 const TREE = { file: 'constructs/tree/write-tree.ts', tests: ['test/constructs/tree/write-tree.test.ts'] };
 const RIGHTS = { ...OPERATOR, file: 'constructs/operator/rights.ts', rule: 'H6' };
 const FEDERATED = {
-  file: 'constructs/mirror/federated-members.ts',
-  tests: ['test/constructs/mirror/federated-service.test.ts'],
+  file: 'constructs/rendered/federated/members.ts',
+  tests: ['test/constructs/rendered/federated/federated-service.test.ts'],
 };
 const COMPOSITION = ['test/constructs/composition.test.ts'];
 
@@ -171,7 +171,7 @@ export const CONSTRUCTS: readonly Defect[] = [
   },
   {
     ...FEDERATED,
-    file: 'constructs/mirror/copied-slice.ts',
+    file: 'constructs/rendered/mirror/copied-slice.ts',
     name: 'a local endpoint does not lead Linkerd to its pod',
     rule: 'I5',
     find: 'conditions: conditions ?? {}, hostname, targetRef,',
@@ -180,7 +180,7 @@ export const CONSTRUCTS: readonly Defect[] = [
   {
     ...FEDERATED,
     name: 'a federated Service that leads through gateways has an annotation that hides its slices',
-    file: 'constructs/mirror/federated-service.ts',
+    file: 'constructs/rendered/federated/federated-service.ts',
     rule: 'I5',
     find: '...(isFlat && membershipAnnotations(',
     replace: '...(true && membershipAnnotations(',
@@ -188,9 +188,9 @@ export const CONSTRUCTS: readonly Defect[] = [
   {
     name: 'a mirror takes over a mark of ours',
     rule: 'B2',
-    file: 'constructs/mirror/copied-metadata.ts',
+    file: 'constructs/rendered/mirror/copied-metadata.ts',
     find: '`${OWN_DOMAIN}/*`,',
     replace: '',
-    tests: ['test/constructs/mirror/copied-metadata.test.ts'],
+    tests: ['test/constructs/rendered/mirror/copied-metadata.test.ts'],
   },
 ];

@@ -48,8 +48,8 @@ export const FAILOVER: readonly Defect[] = [
     replace: '',
   },
   {
-    file: 'operator/target/objects.ts',
-    tests: ['test/operator/target/objects.test.ts'],
+    file: 'operator/target/read/objects.ts',
+    tests: ['test/operator/target/read/objects.test.ts'],
     name: 'what terminates in a target counts against what is ready there',
     rule: 'J3',
     find: "only(conditions, 'ready', 'terminating')",

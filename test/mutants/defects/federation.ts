@@ -449,7 +449,7 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...HELD,
-    file: 'operator/target/losses.ts',
+    file: 'operator/target/certain/losses.ts',
     name: 'the loss of all memberships hides behind the number of mirrors',
     rule: 'E6',
     find: "(key) => !/[#@!]/.test(key), (key) => key.includes('#'), (key) => key.includes('@'),",

@@ -51,7 +51,7 @@ const TRIAL = {
 };
 const LIMITS = { file: 'operator/served/limits.ts', tests: ['test/operator/served/exports.test.ts'] };
 const PODS = { file: 'operator/served/pods.ts', tests: ['test/operator/served/exports.test.ts'] };
-const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
+const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operator/target/certain/losses.test.ts'] };
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
 const SESSION_FINDINGS = {
   file: 'operator/link/session-findings.ts',

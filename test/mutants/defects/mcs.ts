@@ -4,7 +4,7 @@ const DECIDE_TEST = 'test/operator/mcs/decide.test.ts';
 const CONFLICTS_TEST = 'test/operator/mcs/conflicts.test.ts';
 const RULES_TEST = 'test/operator/mcs/rules.test.ts';
 const PODS_TEST = 'test/operator/mcs/pods.test.ts';
-const CONSTRUCT_TEST = 'test/constructs/mirror/service-import.test.ts';
+const CONSTRUCT_TEST = 'test/constructs/rendered/import/service-import.test.ts';
 
 const EXPORTS = { file: 'operator/mcs/exports.ts', tests: [DECIDE_TEST] };
 const CONFLICTS = { file: 'operator/mcs/conflicts.ts', tests: [DECIDE_TEST] };
@@ -17,22 +17,22 @@ const SOURCES = { file: 'operator/mcs/sources.ts', tests: [DECIDE_TEST] };
 const PODS = { file: 'operator/mcs/pods.ts', tests: [PODS_TEST] };
 const STATUS = { file: 'operator/mcs/status.ts', tests: [DECIDE_TEST] };
 const IDS = { file: 'operator/mcs/cluster-ids.ts', tests: [DECIDE_TEST] };
-const POD_SERVICES = { file: 'constructs/mirror/import-pods.ts', tests: [CONSTRUCT_TEST] };
-const SLICES = { file: 'constructs/mirror/import-slices.ts', tests: [CONSTRUCT_TEST] };
-const READING_TESTS = ['test/operator/target/cluster-exports.test.ts'];
-const CLUSTER_EXPORTS = { file: 'operator/target/cluster-exports.ts', tests: READING_TESTS };
+const POD_SERVICES = { file: 'constructs/rendered/import/pods.ts', tests: [CONSTRUCT_TEST] };
+const SLICES = { file: 'constructs/rendered/import/slices.ts', tests: [CONSTRUCT_TEST] };
+const READING_TESTS = ['test/operator/target/watch/cluster-exports.test.ts'];
+const CLUSTER_EXPORTS = { file: 'operator/target/watch/cluster-exports.ts', tests: READING_TESTS };
 const EXPORT_NAMESPACES = {
-  file: 'operator/target/export-namespaces.ts',
-  tests: ['test/operator/target/export-namespaces.test.ts'],
+  file: 'operator/target/watch/export-namespaces.ts',
+  tests: ['test/operator/target/watch/export-namespaces.test.ts'],
 };
 const EXPORT_CONFIRMATION = {
-  file: 'operator/target/export-confirmation.ts',
-  tests: ['test/operator/target/export-confirmation.test.ts'],
+  file: 'operator/target/certain/export-confirmation.ts',
+  tests: ['test/operator/target/certain/export-confirmation.test.ts'],
 };
-const EXPORTED_SERVICES = { file: 'operator/target/exported-services.ts', tests: READING_TESTS };
-const IDENTITY = { file: 'operator/target/cluster-identity.ts', tests: READING_TESTS };
-const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/target/objects.test.ts'] };
-const ABSENCE = { file: 'operator/target/absence.ts', tests: ['test/operator/target/absence.test.ts'] };
+const EXPORTED_SERVICES = { file: 'operator/target/watch/exported-services.ts', tests: READING_TESTS };
+const IDENTITY = { file: 'operator/target/watch/cluster-identity.ts', tests: READING_TESTS };
+const OBJECTS = { file: 'operator/target/read/objects.ts', tests: ['test/operator/target/read/objects.test.ts'] };
+const ABSENCE = { file: 'operator/runtime/absence.ts', tests: ['test/operator/runtime/absence.test.ts'] };
 const OPTIONAL = { file: 'operator/runtime/optional-kind.ts', tests: ['test/operator/runtime/optional-kind.test.ts'] };
 
 const SESSION_IMPORTS_TESTS = ['test/operator/link/session-imports.test.ts'];
@@ -401,7 +401,7 @@ export const MCS: readonly Defect[] = [
     tests: [CONFLICTS_TEST],
   },
   {
-    file: 'constructs/mirror/service-import.ts',
+    file: 'constructs/rendered/import/service-import.ts',
     tests: [CONSTRUCT_TEST],
     name: 'a ServiceImport does not name its derived Service',
     rule: 'K6',
@@ -597,7 +597,7 @@ export const MCS: readonly Defect[] = [
     replace: '({ ...port })',
   },
   {
-    file: 'operator/target/mcs-objects.ts',
+    file: 'operator/target/read/mcs-objects.ts',
     tests: [DECIDE_TEST],
     name: 'what a ServiceImport or an export says is taken as it comes',
     rule: 'E1',
@@ -640,15 +640,15 @@ export const MCS: readonly Defect[] = [
     replace: '[Label.serviceName]: derivedName(service),',
   },
   {
-    file: 'operator/target/losses.ts',
-    tests: ['test/operator/target/losses.test.ts'],
+    file: 'operator/target/certain/losses.ts',
+    tests: ['test/operator/target/certain/losses.test.ts'],
     name: 'the loss of all that is imported hides behind the number of mirrors',
     rule: 'E6',
     find: "(key) => key.includes('!'),",
     replace: '',
   },
   {
-    file: 'operator/target/exported-services.ts',
+    file: 'operator/target/watch/exported-services.ts',
     tests: CLUSTER_EXPORTS.tests,
     name: 'a list of the slices of some exports is one of all',
     rule: 'E11',
@@ -865,15 +865,15 @@ export const MCS: readonly Defect[] = [
     replace: 'onHeard, interruptions,',
   },
   {
-    file: 'operator/target/rereads.ts',
-    tests: ['test/operator/target/rereads.test.ts'],
+    file: 'operator/target/certain/rereads.ts',
+    tests: ['test/operator/target/certain/rereads.test.ts'],
     name: 'an export is gone before it is known that there can be any',
     rule: 'K5',
     find: 'if (object === undefined) await checkNone?.(signal);',
     replace: '',
   },
   {
-    file: 'operator/target/mcs-objects.ts',
+    file: 'operator/target/read/mcs-objects.ts',
     tests: READING_TESTS,
     name: 'the metadata of an export is taken as it comes',
     rule: 'E1',
@@ -881,7 +881,7 @@ export const MCS: readonly Defect[] = [
     replace: '({ object: readServiceExport(object) });',
   },
   {
-    file: 'operator/target/mcs-objects.ts',
+    file: 'operator/target/read/mcs-objects.ts',
     tests: READING_TESTS,
     name: 'a cluster claims an id without end',
     rule: 'E1',

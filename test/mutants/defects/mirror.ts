@@ -7,21 +7,21 @@ const TARGET_ENDPOINTS = {
 const SHAPE = { file: 'operator/mirror/shape.ts', tests: ['test/operator/mirror/shape.test.ts'] };
 const NAMES = { file: 'operator/mirror/names.ts', tests: ['test/operator/mirror/names.test.ts'] };
 const DESIRED = { file: 'operator/mirror/desired.ts', tests: ['test/operator/mirror/desired.test.ts'] };
-const PASS = { file: 'operator/mirror/pass.ts', tests: ['test/operator/mirror/reconcile.test.ts'] };
+const PASS = { file: 'operator/runtime/pass.ts', tests: ['test/operator/mirror/reconcile.test.ts'] };
 const RETAIN = { file: 'operator/mirror/retain.ts', tests: ['test/operator/mirror/retain.test.ts'] };
 const GATEWAY_ENDPOINTS = {
   file: 'operator/mirror/gateway-endpoints.ts',
   tests: ['test/operator/mirror/gateway-endpoints.test.ts'],
 };
 const FILL_SLICES = {
-  file: 'constructs/mirror/fill-slices.ts',
-  tests: ['test/constructs/mirror/headless-mirror.test.ts'],
+  file: 'constructs/rendered/mirror/fill-slices.ts',
+  tests: ['test/constructs/rendered/mirror/headless-mirror.test.ts'],
 };
-const RENDER = { file: 'constructs/mirror/render.ts', tests: ['test/constructs/mirror/render.test.ts'] };
+const RENDER = { file: 'constructs/rendered/render.ts', tests: ['test/constructs/rendered/render.test.ts'] };
 const RENDERED = { file: 'operator/mirror/rendered.ts', tests: ['test/operator/mirror/rendered.test.ts'] };
 const STATUS = { file: 'operator/mirror/status.ts', tests: ['test/operator/mirror/status.test.ts'] };
 
-const PASS_OF_NAMES = { file: 'operator/mirror/pass.ts', tests: ['test/operator/mirror/reconcile.test.ts'] };
+const PASS_OF_NAMES = { file: 'operator/runtime/pass.ts', tests: ['test/operator/mirror/reconcile.test.ts'] };
 
 export const MIRROR: readonly Defect[] = [
   {

@@ -4,7 +4,7 @@ import type { Defect } from '../defect.ts';
 export const REVIEWED: readonly Defect[] = [
   {
     name: 'an endpoint mirror copies all annotations of its Service',
-    file: 'constructs/mirror/target-service.ts',
+    file: 'constructs/rendered/mirror/target-service.ts',
     rule: 'E10',
     find: 'annotations: opaquePorts === undefined ? {} : { [Annotation.opaquePorts]: opaquePorts },',
     replace: 'annotations,',
@@ -148,14 +148,14 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'a pod that is back stays about to go, as nothing else is',
-    file: 'operator/target/losses.ts',
+    file: 'operator/target/certain/losses.ts',
     rule: 'E6',
     find: 'this.#held.size === 0 && this.#leaving.size === 0 && this.confirmed.digests.size === 0',
     replace: 'this.#held.size === 0',
     tests: [
       'test/operator/served/pods.test.ts',
       'test/operator/served/held.test.ts',
-      'test/operator/target/losses.test.ts',
+      'test/operator/target/certain/losses.test.ts',
     ],
   },
   {

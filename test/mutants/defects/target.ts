@@ -1,23 +1,29 @@
 import type { Defect } from '../defect.ts';
 
 const CREDENTIALS = { file: 'operator/target/credentials.ts', tests: ['test/operator/target/credentials.test.ts'] };
-const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
+const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operator/target/certain/losses.test.ts'] };
 const TARGET_TESTS = ['test/operator/target/target.test.ts'];
-const WATCH = { file: 'operator/target/export-watch.ts', tests: ['test/operator/target/export-watch.test.ts'] };
-const CAP = { file: 'operator/target/cap.ts', tests: ['test/operator/target/cap.test.ts'] };
-const REREADS = { file: 'operator/target/rereads.ts', tests: ['test/operator/target/rereads.test.ts'] };
-const QUESTIONS = { file: 'operator/target/questions.ts', tests: ['test/operator/target/rereads.test.ts'] };
-const POD_REREADS = {
-  file: 'operator/target/pod-rereads.ts',
-  tests: ['test/operator/target/pod-rereads.test.ts'],
+const WATCH = {
+  file: 'operator/target/watch/export-watch.ts',
+  tests: ['test/operator/target/watch/export-watch.test.ts'],
 };
-const WATCH_SLICES = { file: 'operator/target/export-watch.ts', tests: TARGET_TESTS };
+const CAP = { file: 'operator/target/certain/cap.ts', tests: ['test/operator/target/certain/cap.test.ts'] };
+const REREADS = { file: 'operator/target/certain/rereads.ts', tests: ['test/operator/target/certain/rereads.test.ts'] };
+const QUESTIONS = {
+  file: 'operator/target/certain/questions.ts',
+  tests: ['test/operator/target/certain/rereads.test.ts'],
+};
+const POD_REREADS = {
+  file: 'operator/target/certain/pod-rereads.ts',
+  tests: ['test/operator/target/certain/pod-rereads.test.ts'],
+};
+const WATCH_SLICES = { file: 'operator/target/watch/export-watch.ts', tests: TARGET_TESTS };
 const TARGET_FILE = { file: 'operator/target/target.ts', tests: TARGET_TESTS };
 const BY_NAME = {
-  file: 'operator/target/slices-by-name.ts',
-  tests: ['test/operator/target/slices-by-name.test.ts'],
+  file: 'operator/target/watch/slices-by-name.ts',
+  tests: ['test/operator/target/watch/slices-by-name.test.ts'],
 };
-const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/target/objects.test.ts'] };
+const OBJECTS = { file: 'operator/target/read/objects.ts', tests: ['test/operator/target/read/objects.test.ts'] };
 
 export const TARGET: readonly Defect[] = [
   {
@@ -182,7 +188,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH,
-    file: 'operator/target/exported.ts',
+    file: 'operator/target/read/exported.ts',
     name: 'gateway mode wins over flat mode',
     rule: 'A1',
     find: 'flat === undefined ? gateway &&',
@@ -223,7 +229,7 @@ export const TARGET: readonly Defect[] = [
     replace: 'filter(() => true)',
   },
   {
-    file: 'operator/target/export-watch.ts',
+    file: 'operator/target/watch/export-watch.ts',
     tests: ['test/operator/served/exports.test.ts'],
     name: 'an answer about pods counts though pods have come and gone since',
     rule: 'D5',
@@ -351,7 +357,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH_SLICES,
-    file: 'operator/target/exported.ts',
+    file: 'operator/target/read/exported.ts',
     name: 'a selector-less Service has no endpoints',
     rule: 'D9',
     find: '!hasSelector(service) || labelled.every(',
@@ -359,7 +365,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH_SLICES,
-    file: 'operator/target/exported.ts',
+    file: 'operator/target/read/exported.ts',
     name: 'slices that nobody labelled are not looked for',
     rule: 'D9',
     find: 'if (!needsByName(service, labelled)) return labelled;',
@@ -367,7 +373,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH_SLICES,
-    file: 'operator/target/exported.ts',
+    file: 'operator/target/read/exported.ts',
     name: 'slices that have not been looked for yet count as none',
     rule: 'L7',
     find: 'if (named === undefined) return undefined;',
@@ -382,7 +388,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH,
-    file: 'operator/target/selected.ts',
+    file: 'operator/target/watch/selected.ts',
     name: 'a list that was asked for counts as one that lost Services',
     rule: 'E6',
     find: 'lost > 0 && !isAskedFor',

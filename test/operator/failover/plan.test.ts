@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 
 import { type FailoverSettings, readFailover } from '../../../crds/failover/settings.ts';
-import type { RouteKind } from '../../../constructs/mirror/index.ts';
+import type { RouteKind } from '../../../constructs/rendered/index.ts';
 import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
 import type { ObservedFailover, Route } from '../../../operator/failover/observed.ts';
 import { type Decision, decideFailover } from '../../../operator/failover/plan.ts';

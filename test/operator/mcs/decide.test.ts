@@ -6,7 +6,7 @@ import type { Service } from '../../../operator/kube/objects.ts';
 import { readServiceImport, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
 import { exportStatus, importStatus } from '../../../operator/mcs/status.ts';
-import { readServiceExport, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import { readServiceExport, type ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import {
   flat,
   local,

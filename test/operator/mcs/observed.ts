@@ -2,7 +2,7 @@
 import { decideImport } from '../../../operator/mcs/decide.ts';
 import { isOfImport } from '../../../operator/mcs/membership.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
-import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import type { LocalExporter, ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import { importStatus } from '../../../operator/mcs/status.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } from '../../../operator/kube/objects.ts';

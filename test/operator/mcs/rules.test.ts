@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { EndpointSlice, Service, ServicePort } from '../../../operator/kube/objects.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
-import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import type { ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import { exportStatus } from '../../../operator/mcs/status.ts';
 import { type Random, randomOf } from '../../simulation/world/random.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SERVICES, type EndpointSlice, type Service } from '../../../operator/kube/objects.ts';
-import { type Goal, type PassTexts, takeStep } from '../../../operator/mirror/pass.ts';
+import { type Goal, type PassTexts, takeStep } from '../../../operator/runtime/pass.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
 
@@ -32,6 +32,7 @@ const TEXTS: PassTexts<{ readonly reason: string; readonly message: string }> = 
   contested: (object) => ({ reason: 'contested', message: object }),
   vanished: (namespace) => ({ reason: 'vanished', message: namespace }),
   refusedName: (_: string, name: string) => ({ reason: 'InvalidName', message: name }),
+  added: (object: string) => object,
 };
 
 it('clears a Service of the slices of others, and looks again: one may have had a name that is needed (C3)', async () => {

@@ -3,9 +3,9 @@ import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { ENDPOINTS, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
-import type { Pass } from '../../../operator/mirror/pass.ts';
+import type { MirrorPass } from '../../../operator/mirror/reasons.ts';
 import { reconcile } from '../../../operator/mirror/reconcile.ts';
-import type { Retain } from '../../../operator/mirror/retain.ts';
+import type { Retain } from '../../../operator/runtime/pass.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action, Desired } from '../../../operator/runtime/plan.ts';
 import { NOTHING_OWNED, ownedEndpoints, ownedService } from './observed.ts';
@@ -52,7 +52,7 @@ async function pass({ desired = {}, owned = {}, retain = () => false, answers = 
     },
   };
   const context = { applier, conflictRetryMs: 30_000, random: () => 0 };
-  const result: Pass = await reconcile(
+  const result: MirrorPass = await reconcile(
     { ...NOTHING, ...desired },
     { ...NOTHING_OWNED, ...owned },
     retain,

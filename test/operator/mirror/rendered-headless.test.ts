@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HeadlessMirror, type HeadlessMirrorEndpoints, render } from '../../../constructs/mirror/index.ts';
+import { HeadlessMirror, type HeadlessMirrorEndpoints, render } from '../../../constructs/rendered/index.ts';
 import { RenderedHeadless, type SharedProps } from '../../../operator/mirror/rendered-headless.ts';
 
 const SHARED: SharedProps = {

@@ -1,7 +1,7 @@
 /** A status that others write too. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
-import { SERVICE_EXPORTS } from '../../../operator/target/mcs-objects.ts';
+import { SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
 import { StatusPatch, type StatusPatchOptions } from '../../../operator/runtime/status-patch.ts';
 
 interface Reported extends KubeObject {

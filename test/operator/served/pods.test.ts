@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { Pods } from '../../../operator/served/pods.ts';
-import { admitted } from '../../../operator/target/cap.ts';
-import { Losses, podKey } from '../../../operator/target/losses.ts';
+import { admitted } from '../../../operator/target/certain/cap.ts';
+import { Losses, podKey } from '../../../operator/target/certain/losses.ts';
 import type { TargetView } from '../../../operator/target/target.ts';
 import { headlessService, NOTHING_OWNED, ownedService, targetSlice } from '../mirror/observed.ts';
 

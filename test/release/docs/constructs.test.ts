@@ -3,7 +3,7 @@ import { Construct } from 'constructs';
 import { describe, expect, test } from 'vitest';
 import * as linkspan from '../../../constructs/index.ts';
 import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { CHART_KEYS } from '../../../synth/commands/install/chart-keys.ts';
 import { CHART_VALUES, isAbout } from '../../../synth/commands/install/chart-values.ts';
 import { constructExamples } from './constructs.ts';

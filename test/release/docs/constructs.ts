@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { App, Chart, Yaml } from 'cdk8s';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { CHART_VALUES, type ChartValue } from '../../../synth/commands/install/chart-values.ts';
 import * as examples from './construct-examples.ts';
 import { CONSTRUCT_GROUPS, type ConstructGroup } from './construct-groups.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import * as constructs from '../../../constructs/index.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { ALERT_RULES, alertName } from '../../../constructs/monitoring/alert-rules.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 

@@ -10,7 +10,7 @@ import {
   MONITOR_PROPS,
   MONITORING_PROPS,
 } from '../../../constructs/monitoring/schema.ts';
-import { SERVICE_ROUTE_PROPS } from '../../../constructs/mirror/route-schema.ts';
+import { SERVICE_ROUTE_PROPS } from '../../../constructs/rendered/route/schema.ts';
 import { MIRROR_OPERATOR_PROPS } from '../../../constructs/operator/schema.ts';
 import { SERVICE_FAILOVER_PROPS, TRAFFIC_SPLIT_PROPS } from '../../../constructs/services/schema.ts';
 import { meaningAndDefault } from './cluster-file.ts';

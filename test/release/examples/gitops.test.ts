@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';

@@ -13,7 +13,7 @@ import { addOperatorFlags, type FlagValues } from '../../../operator/config/flag
 import { startCluster, type TestCluster } from '../../cluster/index.ts';
 import { requireBinary } from '../../cluster/real/binaries.ts';
 import { api, type Api, type Kubelet, type KubeObject, startKubelet } from '../../cluster/workload/index.ts';
-import { mergedKubeconfig } from '../../demo/kubeconfig.ts';
+import { mergedKubeconfig } from '../../../tools/demo/kubeconfig.ts';
 import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { TestOperator } from '../../support/operator.ts';

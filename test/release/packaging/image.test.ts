@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { render } from '../../../constructs/rendered/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { installCrd } from '../../cluster/workload/index.ts';

@@ -6,7 +6,7 @@ import { clusterPropertyCrd, serviceExportCrd, serviceImportCrd } from '../../..
 import { McsApi } from '../../../../crds/wire.ts';
 import { keyOf } from '../../../../operator/kube/objects.ts';
 import type { ServiceImport } from '../../../../operator/mcs/objects.ts';
-import type { ServiceExport } from '../../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../../operator/target/read/mcs-objects.ts';
 import { exportFinding, importFinding } from '../../common/imports.ts';
 import { applyCrds, byExplain, linkAgain, patchLink } from '../../common/remedies.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';

@@ -3,7 +3,7 @@
  * Nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiJson } from '../../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { isConflict } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
 import { COMMAND_LINE, type Outcome } from '../cluster.ts';

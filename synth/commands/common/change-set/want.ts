@@ -1,5 +1,5 @@
 /** What a command wants of a cluster, as values: objects with the fields that it sets, and objects that are to go. */
-import type { ApiJson } from '../../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import type { KubeObject, Resource } from '../../../../operator/kube/objects.ts';
 import type { Cluster } from '../cluster.ts';
 import type { FieldPath } from './fields.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LinkCredentials, MirrorOperator, Multicluster, type MulticlusterProps } from '../../../../constructs/index.ts';
-import { type ApiJson, render } from '../../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../../constructs/rendered/render.ts';
 import { mcsCrds } from '../../../../crds/index.ts';
 import { diagnose } from '../../../../synth/commands/check/check.ts';
 import type { Checked } from '../../../../synth/commands/check/report.ts';

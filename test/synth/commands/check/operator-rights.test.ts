@@ -1,7 +1,7 @@
 /** H6: check asks for the rights that `MirrorOperator` grants, as the Deployment beside them says, and for no others. */
 import { expect, test } from 'vitest';
 import { MirrorOperator, type MirrorOperatorProps } from '../../../../constructs/index.ts';
-import { type ApiJson, render } from '../../../../constructs/mirror/render.ts';
+import { type ApiJson, render } from '../../../../constructs/rendered/render.ts';
 import type { Deployment } from '../../../../synth/commands/check/objects.ts';
 import { operatorRights } from '../../../../synth/commands/check/operator-rights.ts';
 import { type Reader, type Right, rightText } from '../../../../synth/commands/check/reader.ts';

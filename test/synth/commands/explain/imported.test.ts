@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndpointSlice, KubeObject } from '../../../../operator/kube/objects.ts';
 import type { ServiceImport } from '../../../../operator/mcs/objects.ts';
-import type { ServiceExport } from '../../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../../operator/target/read/mcs-objects.ts';
 import type { Cluster } from '../../../../synth/commands/common/cluster.ts';
 import { explainImport, importFactsOf } from '../../../../synth/commands/explain/imported.ts';
 

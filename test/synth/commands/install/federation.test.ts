@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiJson } from '../../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { onReal } from '../../../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
 import { GATEWAY, LINKS_NAMESPACE, namespace, objectRef, service, slice } from '../../../support/builders.ts';

@@ -1,6 +1,6 @@
 /** The manifests of an installation, by settings. */
 import { describe, expect, test } from 'vitest';
-import type { ApiJson } from '../../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { CommandError } from '../../../../synth/commands/common/command-error.ts';
 import { installManifests } from '../../../../synth/commands/install/manifests.ts';
 import type { Settings } from '../../../../synth/commands/install/settings.ts';

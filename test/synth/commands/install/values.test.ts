@@ -1,7 +1,7 @@
 /** Values files of Linkerd's chart: each key is taken, ignored with a reason, or refused. */
 import { describe, expect, test } from 'vitest';
 import { Multicluster } from '../../../../constructs/cluster-set/multicluster.ts';
-import { render } from '../../../../constructs/mirror/render.ts';
+import { render } from '../../../../constructs/rendered/render.ts';
 import { CHART_KEYS } from '../../../../synth/commands/install/chart-keys.ts';
 import { mergedProps, readValues, type Values } from '../../../../synth/commands/install/values.ts';
 

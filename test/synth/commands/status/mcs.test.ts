@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServiceImport } from '../../../../operator/mcs/objects.ts';
-import type { ServiceExport } from '../../../../operator/target/mcs-objects.ts';
+import type { ServiceExport } from '../../../../operator/target/read/mcs-objects.ts';
 import type { ReportFormat } from '../../../../synth/commands/common/flags.ts';
 import type { McsObjects } from '../../../../synth/commands/common/imports.ts';
 import { isAllWell, statusText } from '../../../../synth/commands/status/report.ts';

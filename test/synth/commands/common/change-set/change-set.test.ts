@@ -1,6 +1,6 @@
 /** Change sets on API servers: what is compared, refused, kept and written, whoever has made an object. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { ApiJson } from '../../../../../constructs/mirror/render.ts';
+import type { ApiJson } from '../../../../../constructs/rendered/render.ts';
 import { Cluster } from '../../../../../synth/commands/common/cluster.ts';
 import { CommandError } from '../../../../../synth/commands/common/command-error.ts';
 import { compare, conflictProblems, shown } from '../../../../../synth/commands/common/change-set/compare.ts';

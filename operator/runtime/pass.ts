@@ -1,0 +1,238 @@
+/**
+ * One pass over the objects of one key, whatever they are: plans, executes, and returns the result as a value. A pass
+ * takes one step: after one that wrote objects of a kind, the next pass sees them, and writes what needs them. Only a
+ * pass that wrote nothing deletes, so that no deletion is based on an old view.
+ */
+import { Label } from '../../crds/wire.ts';
+import { jittered } from '../kube/backoff.ts';
+import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, keyOf, NAMESPACES, type Resource } from '../kube/objects.ts';
+import type { Applier } from './applier.ts';
+import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
+
+/** Why something could not be written, in the words of those who read it. */
+interface Reason {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is said of what is in the way; objects are `namespace/name`. */
+export interface PassTexts<R extends Reason> {
+  /** Somebody else's object has a name that is needed. */
+  foreign(kind: string, name: string): R;
+  /** Somebody keeps changing an object: its kind and name. */
+  contested(object: string): R;
+  /** A namespace is gone, or about to go. */
+  vanished(namespace: string): R;
+  /** The API server refuses the name of an object. */
+  refusedName(kind: string, name: string): R;
+  /** Somebody keeps adding labels or annotations of these keys to an object: its kind and name. */
+  added(object: string, keys: readonly string[]): string;
+}
+
+/** Reports whether an owned object stays, whatever is desired. */
+export type Retain = (of: Resource, object: KubeObject) => boolean;
+
+export interface PassContext<R extends Reason> {
+  readonly applier: Pick<Applier, 'execute'>;
+  /** Time until a name that a foreign object has, or a namespace that is gone, is tried again. */
+  readonly conflictRetryMs: number;
+  /** Uniform in [0, 1). @default Math.random */
+  readonly random?: () => number;
+  readonly texts: PassTexts<R>;
+}
+
+/** Writes of one key that are under way at once (rule H7). */
+const MAX_WRITES = 16;
+
+/** Result of a pass. */
+export interface Pass<R extends Reason> {
+  /** Number of writes and deletions that were made. */
+  readonly writes: number;
+  /** The actions that wrote or deleted something. */
+  readonly done: readonly Action[];
+  /** Whether something was written that the next pass must follow up. */
+  readonly again: boolean;
+  /** Why something could not be written, for the status. */
+  readonly refusals: readonly R[];
+  /** What the status says of a mirror that works. */
+  readonly notes: readonly string[];
+  /** Errors of what failed and must be tried again. */
+  readonly errors: readonly unknown[];
+  /** Names of the objects that could not be replaced, and are there as before. */
+  readonly unreplaced: ReadonlySet<string>;
+  /** Whether a write was refused because the namespace may be gone, or may not be written to. */
+  readonly namespaceInDoubt: boolean;
+  /** Time until the key is reconciled again although nothing failed. */
+  readonly requeueAfterMs: number | undefined;
+}
+
+/** What is desired of objects that are written together, and what there is of them. */
+export interface Step {
+  readonly desired: readonly Desired[];
+  readonly owned: readonly Owned[];
+}
+
+/** What a pass is to come to. */
+export interface Goal {
+  /** Namespaces that are created first; it is enough that they exist. @default - none */
+  readonly namespaces?: readonly Desired[];
+  /** In the order in which they are written. */
+  readonly steps: readonly Step[];
+  /** Whether more is desired once this has been written. */
+  readonly isPartial: boolean;
+  /** Whether a foreign object has a name that is needed. The key is then reconciled again later. */
+  readonly isBlocked: boolean;
+  /** Reports what must not be deleted although it is not desired. @default - nothing */
+  readonly retain?: Retain;
+  /** Slices that others gave our Services. @default - none */
+  readonly foreign?: readonly ForeignSlices[] | undefined;
+}
+
+/** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
+export async function takeStep<R extends Reason>(
+  { namespaces = [], steps, isPartial, isBlocked, retain = () => false, foreign = [] }: Goal,
+  context: PassContext<R>,
+  signal: AbortSignal,
+): Promise<Pass<R>> {
+  const tally = new Tally(context);
+  if (isBlocked) tally.requeue(context.conflictRetryMs);
+  await tally.execute(
+    namespaces.map((each): Action => ({ op: 'create', ...each })),
+    signal,
+  );
+  const plans = steps.map(({ desired, owned }) => plan(desired, owned));
+  const gone = plans.flat().filter(({ op, of, object }) => op === 'delete' && !retain(of, object));
+  for (const [at, actions] of plans.entries()) {
+    const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
+    if ((await tally.execute(due, signal)) === 0) continue;
+    const isLast = at === plans.length - 1;
+    return tally.pass({ again: !isLast || isPartial || gone.length + foreign.length > 0 });
+  }
+  if (!tally.isViewOld && tally.unreplaced.size === 0) {
+    // Who is stopped in between finds endpoints without a Service, and goes on; a Service without endpoints would get some.
+    const isLast = ({ of }: Action): boolean => of === ENDPOINTS || of === ENDPOINT_SLICES;
+    await tally.execute(
+      gone.filter((each) => !isLast(each)),
+      signal,
+    );
+    await tally.execute(gone.filter(isLast), signal);
+  }
+  // One of these may have had a name that is needed.
+  const cleared = tally.isViewOld ? 0 : await tally.execute(clearings(foreign, gone), signal);
+  return tally.pass({ again: cleared > 0 });
+}
+
+/** The slices of others go from Services that stay. */
+const clearings = (foreign: readonly ForeignSlices[], gone: readonly Action[]): readonly Action[] =>
+  foreign
+    .filter(({ service }) => !gone.some(({ object }) => object === service))
+    .map(({ service, ...what }) => ({ op: 'clear', of: ENDPOINT_SLICES, object: service, ...what }));
+
+const isWrite = ({ op }: Action): boolean => op !== 'delete';
+
+class Tally<R extends Reason> {
+  readonly #context: PassContext<R>;
+  readonly #refusals: R[] = [];
+  readonly #notes: string[] = [];
+  readonly #done: Action[] = [];
+  readonly errors: unknown[] = [];
+  /** Names that the API server refuses: nothing else of them is written. */
+  readonly #refusedNames = new Set<string>();
+  /** What is there of these is of the old form. */
+  readonly unreplaced = new Set<string>();
+  /**
+   * Whether something owned has changed since it was observed. A name that is not free to be created says nothing of
+   * the kind: another key of ours may have it, and wait for a name that this one is to give up.
+   */
+  isViewOld = false;
+  #namespaceInDoubt = false;
+  #requeueAfterMs: number | undefined;
+
+  constructor(context: PassContext<R>) {
+    this.#context = context;
+  }
+
+  /**
+   * Executes independent actions, some at once; a failure does not stop the others. Returns how many wrote or deleted.
+   */
+  async execute(actions: readonly Action[], signal: AbortSignal): Promise<number> {
+    const before = this.#done.length;
+    const queue = actions.values();
+    const work = async (): Promise<void> => {
+      for (const action of queue) {
+        await this.#one(action, signal).catch((error: unknown) => this.#failed(action, error));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(MAX_WRITES, actions.length) }, work));
+    return this.#done.length - before;
+  }
+
+  pass({ again }: { readonly again: boolean }): Pass<R> {
+    const { random = Math.random } = this.#context;
+    return {
+      again,
+      writes: this.#done.length,
+      done: this.#done,
+      refusals: this.#refusals,
+      notes: this.#notes,
+      errors: this.errors,
+      unreplaced: this.unreplaced,
+      namespaceInDoubt: this.#namespaceInDoubt,
+      requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : jittered(this.#requeueAfterMs, random),
+    };
+  }
+
+  async #one(action: Action, signal: AbortSignal): Promise<void> {
+    const { applier, conflictRetryMs, texts } = this.#context;
+    const outcome = await applier.execute(action, signal);
+    switch (outcome.result) {
+      case 'written':
+      case 'deleted':
+        this.#done.push(action);
+        break;
+      case 'unchanged':
+        break;
+      case 'foreign':
+        // It is enough that the Namespace exists.
+        if (action.of === NAMESPACES) break;
+        this.#refusals.push(texts.foreign(outcome.of.kind, keyOf(outcome.object)));
+        this.requeue(conflictRetryMs);
+        break;
+      case 'deferred': {
+        const object = `${action.of.kind} ${keyOf(action.object)}`;
+        if (outcome.additions === undefined) this.#refusals.push(texts.contested(object));
+        else this.#notes.push(texts.added(object, outcome.additions));
+        this.requeue(outcome.afterMs);
+      }
+    }
+  }
+
+  /** Reports whether an object belongs to a Service that could not be created, or replaced. */
+  isOfUnwritten({ object: { metadata } }: Action): boolean {
+    const names = [metadata.name, metadata.labels?.[Label.serviceName] ?? ''];
+    return names.some((name) => this.unreplaced.has(name) || this.#refusedNames.has(name));
+  }
+
+  #failed({ op, of, object }: Action, error: unknown): void {
+    if (isNameRefused(error) && op === 'create') {
+      this.#refusedNames.add(object.metadata.name);
+      this.#refusals.push(this.#context.texts.refusedName(of.kind, keyOf(object)));
+      this.requeue(this.#context.conflictRetryMs);
+      return;
+    }
+    if (op === 'replace') this.unreplaced.add(object.metadata.name);
+    this.isViewOld ||= op !== 'create' && isConflict(error);
+    this.#namespaceInDoubt ||= isForbidden(error) || isNamespaceGone(error);
+    if (!isNamespaceGone(error)) {
+      this.errors.push(error);
+      return;
+    }
+    this.#refusals.push(this.#context.texts.vanished(object.metadata.namespace ?? object.metadata.name));
+    this.requeue(this.#context.conflictRetryMs);
+  }
+
+  requeue(afterMs: number): void {
+    this.#requeueAfterMs = Math.min(this.#requeueAfterMs ?? Infinity, afterMs);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The hostnames behind a Service, for which the target is asked before the endpoint mirror of a pod is deleted (rule D5). All
+ * slices of the Service are listed at once, also those that are not watched.
+ */
+import { Label } from '../../../crds/wire.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { listPages } from '../../kube/list-pages.ts';
+import { ENDPOINT_SLICES, type EndpointSlice, type Service, splitKey } from '../../kube/objects.ts';
+import { weightOf } from '../../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
+import { slicesBehind } from '../read/exported.ts';
+import { readSlice } from '../read/objects.ts';
+import { Questions, type QuestionsOptions } from './questions.ts';
+
+export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Asking>, 'askNow'> {
+  /** Returns a Service as it is shown. */
+  readonly get: (key: string) => Service | undefined;
+  /** Reports whether a slice with these labels is one of those that are watched by their labels. */
+  readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
+}
+
+type Hostnames = ReadonlySet<string>;
+
+/** What asks: a client. */
+type Asking = Pick<KubeClient, 'listEach'>;
+
+/** A slice has up to 1,000 endpoints. */
+const PAGE_SIZE = 50;
+
+export class PodRereads extends Questions<Hostnames, Asking> {
+  constructor(options: PodRereadsOptions) {
+    super({ ...options, askNow: (key, client, signal) => hostnamesNow(options, key, client, signal) });
+  }
+
+  /**
+   * Reports whether the target has answered that a Service has no such pod.
+   * @param key `namespace/name` of the Service
+   */
+  lacks(key: string, hostname: string): boolean {
+    return this.answer(key)?.has(hostname) === false;
+  }
+}
+
+/** Lists the hostnames of the slices that count now. */
+async function hostnamesNow(
+  { get, isLabelled }: PodRereadsOptions,
+  key: string,
+  client: Asking,
+  signal: AbortSignal,
+): Promise<Hostnames> {
+  const { namespace, name } = splitKey(key);
+  const all: EndpointSlice[] = [];
+  const labelled: EndpointSlice[] = [];
+  let bytes = 0;
+  const sink = {
+    get bytes() {
+      return bytes;
+    },
+    listed: (item: EndpointSlice): void => {
+      const result = readSlice(item);
+      if (!('object' in result)) return;
+      bytes += weightOf(result.object);
+      all.push(result.object);
+      if (isLabelled(item.metadata.labels)) labelled.push(result.object);
+    },
+  };
+  const select = { namespace, labelSelector: `${Label.serviceName}=${name}` };
+  const limits = { maxObjects: MAX_OBJECTS, maxBytes: MAX_BYTES };
+  await listPages({ client: () => client, resource: ENDPOINT_SLICES, select, sink, ...limits }, PAGE_SIZE, signal);
+  const service = get(key);
+  const behind = service === undefined ? all : slicesBehind(service, labelled, all);
+  const counted = (behind ?? all).filter(({ addressType }) => addressType !== 'FQDN');
+  return new Set(counted.flatMap((slice) => [...hostnamesOf(slice)]));
+}
+
+/** Returns the hostnames that a slice lists. */
+const hostnamesOf = (slice: EndpointSlice | undefined): Hostnames =>
+  new Set((slice?.endpoints ?? []).flatMap(({ hostname }) => hostname ?? []));
+
+/** Returns the hostnames that a slice listed before a change, and not after it. */
+export const leftOf = (before: EndpointSlice | undefined, after: EndpointSlice | undefined): readonly string[] => {
+  const there = hostnamesOf(after);
+  return [...hostnamesOf(before)].filter((hostname) => !there.has(hostname));
+};
+
+/** Reports whether pods with a hostname have come or gone with a change of a slice. */
+export const haveMoved = (before: EndpointSlice | undefined, after: EndpointSlice | undefined): boolean =>
+  leftOf(before, after).length > 0 || leftOf(after, before).length > 0;

@@ -1,0 +1,53 @@
+/**
+ * Objects that are read once more before what is made from them is deleted. A Service may have left one watch before it
+ * enters another, and a list may be older than what another watch has shown. So the target is asked for the one object, and
+ * its answer is compared with what is shown.
+ */
+import type { KubeClient } from '../../kube/client.ts';
+import { keyOf, type KubeObject, type Resource, splitKey } from '../../kube/objects.ts';
+import type { Read } from '../read/objects.ts';
+import { Questions, type QuestionsOptions } from './questions.ts';
+
+export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOptions<Answer<T>, Asking>, 'askNow'> {
+  readonly of: Resource;
+  /** Reads an object, or refuses it. */
+  readonly read: (object: T) => Read<T>;
+  /** Called before it counts as an answer that there is no such object; rejects if it does not count. */
+  readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** What the target answered about an object. */
+export interface Answer<T extends KubeObject> {
+  /** Undefined: it does not exist, or is not what the API allows. */
+  readonly object: T | undefined;
+}
+
+/** What asks: a client. */
+type Asking = Pick<KubeClient, 'list'>;
+
+export class Rereads<T extends KubeObject> extends Questions<Answer<T>, Asking> {
+  constructor(options: RereadsOptions<T>) {
+    super({ ...options, askNow: (key, client, signal) => readNow(options, key, client, signal) });
+  }
+}
+
+/** Reads an object as it is now, by a list of its name: whoever may read what is exported may list it. */
+async function readNow<T extends KubeObject>(
+  { of, read, checkNone }: RereadsOptions<T>,
+  key: string,
+  client: Asking,
+  signal: AbortSignal,
+): Promise<Answer<T>> {
+  const { namespace, name } = splitKey(key);
+  const query = { namespace, fieldSelector: `metadata.name=${name}`, limit: 1 };
+  const { items } = await client.list<T>(of, query, signal);
+  const [object] = items.flatMap((item) => {
+    const result = read(item);
+    return 'object' in result ? [result.object] : [];
+  });
+  if (object !== undefined && keyOf(object) !== key) {
+    throw new Error(`list ${of.plural}: asked for ${key}, answered with ${keyOf(object)}`);
+  }
+  if (object === undefined) await checkNone?.(signal);
+  return { object };
+}

@@ -1,0 +1,273 @@
+/**
+ * Services and EndpointSlices from a target: checked against the API's schema, since a target is not trusted, and cut to
+ * the fields that are read, since there may be thousands.
+ */
+import { isIP } from 'node:net';
+import { type Checked } from '../../../crds/field-error.ts';
+import { addressProblem } from '../../../crds/gateway-address.ts';
+import { isDnsLabel } from '../../../crds/names.ts';
+import { compile } from '../../../crds/validate.ts';
+import { Annotation, Label } from '../../../crds/wire.ts';
+import { cut } from '../../kube/errors.ts';
+import type { EndpointSlice, KubeObject, Service, SliceEndpoint } from '../../kube/objects.ts';
+
+/** The object, or its name and what is wrong with it. */
+export type Read<T> = { readonly object: T } | { readonly malformed: string };
+
+export const readService = (object: Service): Read<Service> =>
+  read('Service', checkService(object), object, trimService);
+
+/** A Service that may be exported by the MCS API: with all that is imported elsewhere, and little else. */
+export const readExportedService = (object: Service): Read<Service> =>
+  read('Service', checkExportedService(object), object, trimExportedService);
+
+/** A slice of an exported Service, with the addresses of its pods: other clusters may connect to them (rule K3). */
+export const readExportedSlice = (object: EndpointSlice): Read<EndpointSlice> =>
+  read('EndpointSlice', checkSlice(object), object, trimExportedSlice);
+
+export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
+  read('EndpointSlice', checkSlice(object), object, trimSlice);
+
+/** A slice of the source cluster, with the addresses of its pods and the references to them: these count there (rule I5). */
+export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
+  read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
+
+/** `namespace/name` of the Service that a slice belongs to, if it belongs to one. */
+export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
+  const service = slice?.metadata.labels?.[Label.serviceName];
+  return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
+}
+
+export function read<T extends KubeObject>(
+  kind: string,
+  checked: Checked<T>,
+  object: T,
+  trim: (object: T) => T,
+): Read<T> {
+  if (checked.ok) return { object: trim(checked.value) };
+  const [first] = checked.errors;
+  return { malformed: cut(`${kind} ${nameOf(object)}: ${first?.path ?? ''} ${first?.reason ?? ''}`) };
+}
+
+function nameOf(object: unknown): string {
+  const { metadata } = (object ?? {}) as {
+    readonly metadata?: { readonly namespace?: unknown; readonly name?: unknown };
+  };
+  return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
+}
+
+/** The object with these fields only, as far as it has them. */
+const only = <T extends object, K extends keyof T>(object: T, ...fields: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]])) as Pick<T, K>;
+
+function trimService({ metadata, spec = {} }: Service): Service {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
+  const { type, clusterIP, selector, publishNotReadyAddresses } = spec;
+  const ports = spec.ports?.map((port) => only(port, 'name', 'protocol', 'port', 'targetPort', 'appProtocol'));
+  return {
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations },
+    spec: { type, clusterIP, selector, ports, publishNotReadyAddresses },
+  } as Service;
+}
+
+/** Labels and annotations of an exported Service that are read: no others count, and none is imported (rule K1). */
+const READ_LABELS = [Label.mirroredService, Label.remoteDiscovery, Label.serviceImport];
+const READ_ANNOTATIONS = [Annotation.remoteDiscovery, Annotation.localDiscovery, Annotation.opaquePorts];
+
+/** Keeps what counts if the Service is exported, and no more: most of the thousands of a cluster are not. */
+function trimExportedService({ metadata, spec = {} }: Service): Service {
+  const { name, namespace, resourceVersion, labels = {}, annotations = {} } = metadata;
+  return {
+    metadata: {
+      name,
+      namespace,
+      resourceVersion,
+      labels: only(labels, ...READ_LABELS),
+      annotations: only(annotations, ...READ_ANNOTATIONS),
+    },
+    spec: {
+      ...only(spec as ExportedSpec, 'type', 'clusterIP', 'publishNotReadyAddresses', ...IMPORTED_FIELDS),
+      ports: spec.ports?.map((port) => only(port, 'name', 'protocol', 'port', 'appProtocol')),
+    },
+  } as Service;
+}
+
+/** Keeps hostnames, what is ready or terminates, and ports only: addresses in the target are of no use in the source. */
+const trimSlice = (slice: EndpointSlice): EndpointSlice =>
+  trimSliceBut(slice, ({ conditions, hostname }) => ({
+    addresses: [],
+    conditions: conditions && only(conditions, 'ready', 'terminating'),
+    hostname,
+  }));
+
+/**
+ * Keeps addresses and hostnames too, as far as the API server allows them: one that it refuses would keep all others of
+ * the slice away.
+ */
+function trimExportedSlice(slice: EndpointSlice): EndpointSlice {
+  const isOfNames = slice.addressType === 'FQDN';
+  const trimmed = trimSliceBut(slice, ({ addresses, conditions, hostname }) => ({
+    addresses: isOfNames ? [] : addressesOf(addresses, slice.addressType),
+    conditions: conditions && only(conditions, 'ready', 'serving', 'terminating'),
+    hostname: isDnsLabel(hostname ?? '') ? hostname : undefined,
+  }));
+  return isOfNames
+    ? trimmed
+    : { ...trimmed, endpoints: trimmed.endpoints?.filter(({ addresses }) => addresses.length > 0) ?? [] };
+}
+
+const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
+  trimSliceBut(slice, (endpoint) =>
+    only(endpoint, 'addresses', 'conditions', 'hostname', 'targetRef', 'nodeName', 'zone'),
+  );
+
+/** Most addresses of an endpoint, as the API server has it. */
+const MAX_ADDRESSES = 100;
+
+/** The addresses of an endpoint that a slice in another cluster may have. */
+function addressesOf(given: unknown, addressType: string): readonly string[] {
+  const family = addressType === 'IPv6' ? 6 : 4;
+  if (!Array.isArray(given) || given.length > MAX_ADDRESSES) return [];
+  return given.filter(
+    (each): each is string => typeof each === 'string' && isIP(each) === family && addressProblem(each) === undefined,
+  );
+}
+
+/** @param endpoint what is kept of an endpoint */
+function trimSliceBut(
+  { metadata, addressType, endpoints, ports }: EndpointSlice,
+  endpoint: (full: SliceEndpoint) => object,
+): EndpointSlice {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, labels = {} } = metadata;
+  const service = labels[Label.serviceName];
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      labels: service === undefined ? {} : { [Label.serviceName]: service },
+    },
+    addressType,
+    endpoints: (endpoints ?? []).map(endpoint),
+    ports: ports?.map((port) => only(port, 'name', 'protocol', 'port', 'appProtocol')),
+  } as EndpointSlice;
+}
+
+export const TEXT = { type: 'string', maxLength: 253 };
+/** More than any API server allows: labels have no limit of their own there, annotations 256 KiB together. */
+const TEXTS = { type: 'object', maxProperties: 10_000, additionalProperties: { type: 'string' } };
+export const METADATA = {
+  type: 'object',
+  required: ['name', 'namespace', 'resourceVersion'],
+  properties: {
+    name: { ...TEXT, minLength: 1, pattern: '^[^/%]+$' },
+    namespace: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' },
+    uid: TEXT,
+    resourceVersion: TEXT,
+    creationTimestamp: TEXT,
+    labels: TEXTS,
+    annotations: TEXTS,
+  },
+};
+const PORT = { type: 'integer', minimum: 0, maximum: 65_535 };
+const PORT_PROPERTIES = { name: TEXT, protocol: { enum: ['TCP', 'UDP', 'SCTP'] }, appProtocol: TEXT };
+
+const SERVICE_SPEC_PROPERTIES = {
+  type: TEXT,
+  clusterIP: TEXT,
+  selector: TEXTS,
+  publishNotReadyAddresses: { type: 'boolean' },
+  ports: {
+    type: 'array',
+    maxItems: 1000,
+    items: {
+      type: 'object',
+      required: ['port'],
+      properties: { ...PORT_PROPERTIES, port: PORT, targetPort: { anyOf: [PORT, TEXT] } },
+    },
+  },
+};
+
+const serviceSchema = (specProperties: object): object => ({
+  type: 'object',
+  required: ['metadata'],
+  properties: { metadata: METADATA, spec: { type: 'object', properties: specProperties } },
+});
+
+/** The schema of the parts of a Service that are read. */
+const checkService = compile<Service>(serviceSchema(SERVICE_SPEC_PROPERTIES), { firstOnly: true });
+
+/** The fields of a Service that only what imports it reads. */
+const IMPORTED_FIELDS = [
+  'ipFamilies',
+  'sessionAffinity',
+  'sessionAffinityConfig',
+  'internalTrafficPolicy',
+  'trafficDistribution',
+] as const;
+
+type ExportedSpec = NonNullable<Service['spec']> & {
+  readonly [Field in (typeof IMPORTED_FIELDS)[number]]?: unknown;
+};
+
+/** The schema of the parts of a Service that count if it is exported. */
+const checkExportedService = compile<Service>(
+  serviceSchema({
+    ...SERVICE_SPEC_PROPERTIES,
+    ipFamilies: { type: 'array', maxItems: 2, items: TEXT },
+    sessionAffinity: TEXT,
+    sessionAffinityConfig: {
+      type: 'object',
+      properties: { clientIP: { type: 'object', properties: { timeoutSeconds: { type: 'integer' } } } },
+    },
+    internalTrafficPolicy: TEXT,
+    trafficDistribution: TEXT,
+  }),
+  { firstOnly: true },
+);
+
+const OPTIONAL_BOOLEAN = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
+
+/** The schema of the parts of an EndpointSlice that are read. */
+const checkSlice = compile<EndpointSlice>(
+  {
+    type: 'object',
+    required: ['metadata', 'addressType'],
+    properties: {
+      metadata: METADATA,
+      addressType: TEXT,
+      endpoints: {
+        anyOf: [
+          { type: 'null' },
+          {
+            type: 'array',
+            maxItems: 10_000,
+            items: {
+              type: 'object',
+              properties: {
+                hostname: { anyOf: [TEXT, { type: 'null' }] },
+                conditions: {
+                  type: 'object',
+                  properties: { ready: OPTIONAL_BOOLEAN, serving: OPTIONAL_BOOLEAN, terminating: OPTIONAL_BOOLEAN },
+                },
+              },
+            },
+          },
+        ],
+      },
+      ports: {
+        anyOf: [
+          { type: 'null' },
+          {
+            type: 'array',
+            maxItems: 1000,
+            items: { type: 'object', properties: { ...PORT_PROPERTIES, port: { anyOf: [PORT, { type: 'null' }] } } },
+          },
+        ],
+      },
+    },
+  },
+  { firstOnly: true },
+);

@@ -1,0 +1,286 @@
+/**
+ * What one cluster exports by the MCS API, read with one client: ServiceExports, their Services and slices, and the id that
+ * the cluster claims. Nobody need have the CRDs. What cannot be read is not known (rule K5), and is looked at again for ever.
+ */
+import type { KubeClient } from '../../kube/client.ts';
+import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';
+import { type EndpointSlice, keyOf, type Service, splitKey } from '../../kube/objects.ts';
+import { ReadHealth, type ReadObstacle } from '../../runtime/health.ts';
+import type { Interruptions } from '../../runtime/interruptions.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-kind.ts';
+import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../../runtime/reflector.ts';
+import { weightOf } from '../../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
+import { ClusterIdentity } from './cluster-identity.ts';
+import { ExportConfirmation } from '../certain/export-confirmation.ts';
+import { ExportNamespaces, WHOLE } from './export-namespaces.ts';
+import { ExportedServices } from './exported-services.ts';
+import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/mcs-objects.ts';
+import type { Read } from '../read/objects.ts';
+
+export interface ClusterExportsOptions {
+  readonly client: KubeClient;
+  /** The only namespaces that are read. @default all */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  /** Time for which exports that went with their CRD stay once it is back, in milliseconds. @default 600000 */
+  readonly returnGraceMs?: number | undefined;
+  /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
+  readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
+  readonly log: Logger;
+  /** Fields of log lines that name what is read. @default - none */
+  readonly about?: Readonly<Record<string, string>> | undefined;
+  /** Called when an export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
+  readonly onChange: (key: string) => void;
+  /**
+   * Called when ServiceExports or their Services were listed anew, before `onChange` is for what the list changed, and when other exports
+   * are known than before.
+   */
+  readonly onRelisted: () => void;
+  /** Called when the id that the cluster claims has changed. */
+  readonly onIdentity: () => void;
+  /**
+   * Called on change: the exports and their Services can be read (undefined), or not all of them. That ServiceExports are
+   * refused, or that there is no such kind, is no obstacle (rule K5).
+   */
+  readonly onReachable?: ((obstacle: ReadObstacle | undefined) => void) | undefined;
+  /** Called when the cluster has been heard: a list, an event or a bookmark has come. */
+  readonly onHeard?: (() => void) | undefined;
+  /** Called when an object was left out since it is not what the API allows. */
+  readonly onMalformed: (what: string) => void;
+}
+
+/** What is known of one export. */
+export interface ExportView {
+  /** Whether it is known what the cluster exports under that name: its exports are listed, and the Service of this one. */
+  readonly isKnown: boolean;
+  /** Absent: there is none, or it is not known. */
+  readonly serviceExport: ServiceExport | undefined;
+  /** Absent: there is none, it is not exported, or it is not known. */
+  readonly service: Service | undefined;
+  /** The slices behind the Service; undefined while they are not known. */
+  readonly slices: readonly EndpointSlice[] | undefined;
+}
+
+export class ClusterExports {
+  readonly #options: ClusterExportsOptions;
+  readonly #exports: OptionalKind<ServiceExport>;
+  readonly #identity: ClusterIdentity;
+  readonly #namespaces: ExportNamespaces;
+  readonly #confirmation: ExportConfirmation;
+  readonly #health: ReadHealth;
+  /** The Services of each namespace, or of all, in which there has been an export. */
+  readonly #services = new Map<string, ExportedServices>();
+  #signal: AbortSignal | undefined;
+
+  constructor(options: ClusterExportsOptions) {
+    const { client, namespaces, onChange, onRelisted, onIdentity, onMalformed, returnGraceMs, timings } = options;
+    this.#options = options;
+    this.#health = new ReadHealth((obstacle) => {
+      this.#logReadable(obstacle);
+      options.onReachable?.(obstacle);
+    });
+    this.#exports = new OptionalKind<ServiceExport>(
+      SERVICE_EXPORTS,
+      {
+        ...this.#common,
+        partitions: namespaces ?? [undefined],
+        maxObjects: MAX_OBJECTS,
+        onReflected: (namespace, state) =>
+          this.#health.report('serviceexports', isAnswer(state) ? { connected: true } : state, namespace),
+      },
+      {
+        weigh: weightOf,
+        trim: (object) => this.#checked(readTargetExport(object)),
+        onRelisted: (_first, lost, namespace) => this.#relisted(namespace, lost),
+        onChange: ({ key }) => this.#changed(key),
+      },
+      () => {
+        this.#stateChanged();
+        onRelisted();
+      },
+    );
+    this.#namespaces = new ExportNamespaces(namespaces, (namespace) => this.#exports.stateIn(namespace));
+    this.#identity = new ClusterIdentity({ ...this.#common, onChange: onIdentity, onMalformed });
+    this.#confirmation = new ExportConfirmation({
+      client,
+      backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
+      returnGraceMs,
+      onAnswer: onChange,
+      onUnanswered: this.#unanswered,
+      onGraceEnd: onRelisted,
+    });
+  }
+
+  /** Reads until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    this.#confirmation.run(signal);
+    await Promise.all([this.#exports.run(signal), this.#identity.run(signal)]);
+    this.#confirmation.stop();
+  }
+
+  /** Keys of all ServiceExports. */
+  *keys(): Generator<string> {
+    for (const each of this.#exports.store.values()) yield keyOf(each);
+  }
+
+  /** Number of ServiceExports. */
+  get size(): number {
+    return this.#exports.store.size;
+  }
+
+  /** The id that the cluster claims: undefined while it is not known, null if it claims none, or does not say. */
+  get claimedId(): string | null | undefined {
+    return this.#identity.claimed;
+  }
+
+  /** What is known of the export of a key. */
+  observe(key: string): ExportView {
+    const { namespace } = splitKey(key);
+    const serviceExport = this.#exports.store.get(key);
+    if (serviceExport === undefined) {
+      return { isKnown: this.#namespaces.isCounted(namespace), serviceExport, service: undefined, slices: [] };
+    }
+    const services = this.#servicesOf(key);
+    return {
+      isKnown: this.#namespaces.isReadable(namespace) && services?.synced === true,
+      serviceExport,
+      service: services?.get(key),
+      slices: services?.slicesOf(key),
+    };
+  }
+
+  /**
+   * Whether the cluster, asked for this one export, has answered that there is none, though there can be, and it has not
+   * gone with its CRD; or, of one that is there, that it has no Service. If the cluster has not been asked, it is, and
+   * `onChange` is called when it has answered.
+   */
+  confirmsNoExport(key: string): boolean {
+    const { namespace } = splitKey(key);
+    if (this.#exports.store.get(key) !== undefined) return this.#servicesOf(key)?.confirmsNone(key) === true;
+    // What is in a namespace that is not read is not exported.
+    if (!this.#namespaces.includes(namespace)) return this.#namespaces.isCounted(namespace);
+    return this.#namespaces.isCounted(namespace) && this.#confirmation.confirmsNone(key);
+  }
+
+  /** Forgets what the cluster answered about one export. */
+  forgetAnswer(key: string): void {
+    this.#confirmation.forget(key);
+    this.#servicesOf(key)?.forgetAnswer(key);
+  }
+
+  /**
+   * Whether the cluster, asked for the pods behind an exported Service, has answered that this is not among them. If it has
+   * not been asked, it is, and `onChange` is called when it has answered.
+   */
+  lacksPod(key: string, hostname: string): boolean {
+    return this.#servicesOf(key)?.lacksPod(key, hostname) === true;
+  }
+
+  /** Forgets what the cluster answered about the pods behind an exported Service. */
+  forgetPods(key: string): void {
+    this.#servicesOf(key)?.forgetPods(key);
+  }
+
+  readonly #unanswered = (key: string, error: unknown): void =>
+    this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
+
+  #relisted(namespace: string | undefined, lost: number): void {
+    this.#confirmation.askAnew();
+    for (const other of this.#namespaces.listed(namespace, lost)) this.#exports.relist(other);
+  }
+
+  #stateChanged(): void {
+    const unreadable = this.#namespaces.reconsider();
+    // While it is not known what is exported, nobody need ask.
+    this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));
+    if (this.#exports.isMissing) this.#confirmation.missing();
+    else for (const key of this.keys()) this.#confirmation.saw(key);
+  }
+
+  #changed(key: string): void {
+    this.#confirmation.forget(key);
+    if (this.#exports.store.get(key) !== undefined) {
+      this.#confirmation.saw(key);
+      this.#startServicesOf(key)?.reconsider();
+    }
+    this.#options.onChange(key);
+  }
+
+  /** Logs whether the exports can be read; called on change. */
+  #logReadable(obstacle: ReadObstacle | undefined): void {
+    const { log, about } = this.#options;
+    if (obstacle === undefined) {
+      log.debug({ ...about }, 'what is exported by the MCS API can be read');
+      return;
+    }
+    const { error, namespaces } = obstacle;
+    // That the cluster cannot be reached is reported by others.
+    const level = isForbidden(error) || error instanceof LimitError ? 'warn' : 'debug';
+    const fields = { ...about, ...(namespaces.length > 0 && { namespaces }), error: describe(error) };
+    log[level](fields, 'what is exported by the MCS API cannot all be read; what has not been read is not imported');
+  }
+
+  /** Where an export is read, with its Service: the namespace, or all of them. */
+  #partOf(key: string): string {
+    return this.#namespaces.partOf(splitKey(key).namespace);
+  }
+
+  /** The Services among which that of an export is, if they are read. */
+  #servicesOf(key: string): ExportedServices | undefined {
+    return this.#services.get(this.#partOf(key));
+  }
+
+  /** The Services among which that of an export is, which are read from the first export on. */
+  #startServicesOf(key: string): ExportedServices | undefined {
+    if (this.#signal === undefined || this.#signal.aborted) return undefined;
+    const part = this.#partOf(key);
+    const services = this.#services.get(part) ?? this.#readServices(part, this.#signal);
+    this.#services.set(part, services);
+    return services;
+  }
+
+  #readServices(part: string, signal: AbortSignal): ExportedServices {
+    const { client, timings, interruptions, readSlice, onChange, onRelisted, onHeard, onMalformed } = this.#options;
+    const namespace = part === WHOLE ? undefined : part;
+    return new ExportedServices({
+      client,
+      namespace,
+      timings,
+      interruptions,
+      readSlice,
+      isExported: (key) => this.#exports.store.get(key) !== undefined,
+      exported: () => [...this.keys()].filter((key) => this.#partOf(key) === part),
+      onChange,
+      onRelisted,
+      onUnanswered: this.#unanswered,
+      onState: (reflector, state) => {
+        if (state === undefined) this.#health.forget(reflector, namespace);
+        else this.#health.report(reflector, state, namespace);
+      },
+      onHeard,
+      onMalformed,
+      signal,
+    });
+  }
+
+  /** What the watches of all optional kinds have in common. */
+  get #common(): Omit<OptionalKindOptions, 'partitions'> {
+    const { client, timings, interruptions, onHeard, log } = this.#options;
+    // Whoever exports nothing by the MCS API need not let it be read.
+    return { client, timings, interruptions, onHeard, maxBytes: MAX_BYTES, level: 'info', log };
+  }
+
+  #checked<T>(read: Read<T>): T | undefined {
+    if ('object' in read) return read.object;
+    this.#options.onMalformed(read.malformed);
+    return undefined;
+  }
+}
+
+/** Whether the cluster has answered, be it that nobody may read a kind, or that there is none. */
+const isAnswer = (state: ReflectorState): boolean =>
+  state.connected || isForbidden(state.error) || isNotFound(state.error);

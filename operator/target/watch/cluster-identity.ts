@@ -1,0 +1,69 @@
+/** The id that a cluster claims by its ClusterProperty `cluster.clusterset.k8s.io` (rule K2); nobody need have the CRD. */
+import { AboutApi } from '../../../crds/wire.ts';
+import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-kind.ts';
+import { weightOf } from '../../runtime/weight.ts';
+import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read/mcs-objects.ts';
+
+export interface ClusterIdentityOptions extends Omit<
+  OptionalKindOptions,
+  'partitions' | 'fieldSelector' | 'maxObjects'
+> {
+  /** Called when the id has changed. */
+  readonly onChange: () => void;
+  /** Called when the ClusterProperty was left out since it is not what the API allows. */
+  readonly onMalformed: (what: string) => void;
+}
+
+/** There is one such object, but a server may ignore what is asked for. */
+const MAX_OBJECTS = 100;
+
+export class ClusterIdentity {
+  readonly #kind: OptionalKind<ClusterProperty>;
+  /** The id when `onChange` was last called. */
+  #reported: string | null | undefined;
+
+  constructor({ onChange, onMalformed, ...options }: ClusterIdentityOptions) {
+    // The id of one cluster concerns the ServiceImports of all: no other change of the object must.
+    const changed = (): void => {
+      const { claimed } = this;
+      if (claimed === this.#reported) return;
+      this.#reported = claimed;
+      onChange();
+    };
+    this.#kind = new OptionalKind<ClusterProperty>(
+      CLUSTER_PROPERTIES,
+      {
+        ...options,
+        partitions: [undefined],
+        fieldSelector: `metadata.name=${AboutApi.clusterId}`,
+        maxObjects: MAX_OBJECTS,
+      },
+      {
+        weigh: weightOf,
+        trim: (object) => {
+          const read = readClusterId(object);
+          if ('object' in read) return read.object;
+          onMalformed(read.malformed);
+          return undefined;
+        },
+        onChange: changed,
+      },
+      changed,
+    );
+  }
+
+  /**
+   * The id: undefined while it is not known, null if the cluster claims none, has no CRD for it, or may not be asked. What
+   * has been read stays until it is read to be otherwise: an id that goes and comes back moves all that is imported.
+   */
+  get claimed(): string | null | undefined {
+    const { store } = this.#kind;
+    if (store.synced) return store.get(AboutApi.clusterId)?.spec.value ?? null;
+    return this.#kind.isUnreadable ? null : undefined;
+  }
+
+  /** Reads it until the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#kind.run(signal);
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The Services of a cluster, or of one namespace of it, for those that ServiceExports name, and the slices behind these.
+ *
+ * All Services are watched, since an export that appears needs its own at once; of each little is kept. Slices are
+ * found by the names of the exported Services: whoever made them, they belong to the Service.
+ */
+import type { KubeClient } from '../../kube/client.ts';
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  type KubeObject,
+  type Service,
+  SERVICES,
+  splitKey,
+} from '../../kube/objects.ts';
+import type { Interruptions } from '../../runtime/interruptions.ts';
+import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../../runtime/reflector.ts';
+import { Store } from '../../runtime/store.ts';
+import { weightOf } from '../../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
+import { type Read, readExportedService, readExportedSlice, serviceKeys } from '../read/objects.ts';
+import { haveMoved, PodRereads } from '../certain/pod-rereads.ts';
+import { Rereads } from '../certain/rereads.ts';
+import { SlicesByName } from './slices-by-name.ts';
+import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
+
+export interface ExportedServicesOptions {
+  readonly client: KubeClient;
+  /** The only namespace that is read. @default all */
+  readonly namespace?: string | undefined;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
+  readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
+  /** Keys of the Services that are exported, whether they exist or not. */
+  readonly exported: () => Iterable<string>;
+  readonly isExported: (key: string) => boolean;
+  /** Called when an exported Service, or what is behind it, may have changed. */
+  readonly onChange: (key: string) => void;
+  /** Called when Services were listed anew, before `onChange` is for what the list changed. */
+  readonly onRelisted: () => void;
+  /** Called when the cluster could not be asked for an exported Service: it is asked again. */
+  readonly onUnanswered: (key: string, error: unknown) => void;
+  /** Called with each state of each watch, and with undefined when one is stopped. */
+  readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
+  readonly onHeard?: (() => void) | undefined;
+  readonly onMalformed: (what: string) => void;
+  /** Ends all watches. */
+  readonly signal: AbortSignal;
+}
+
+export class ExportedServices {
+  readonly #options: ExportedServicesOptions;
+  readonly #services: WatchedStore<Service>;
+  readonly #slices: SlicesByName;
+  readonly #rereads: Rereads<Service>;
+  readonly #podRereads: PodRereads;
+
+  /** Starts watching. */
+  constructor(options: ExportedServicesOptions) {
+    this.#options = options;
+    this.#slices = new SlicesByName({
+      watch: (query, shard, names) => this.#watchSlices(`endpointslices ${shard}`, query, names),
+      wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
+    });
+    const { client, onChange, onUnanswered, timings, signal } = options;
+    const common = { onAnswer: onChange, onUnanswered, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff };
+    this.#rereads = new Rereads<Service>({ ...common, of: SERVICES, read: readExportedService });
+    this.#podRereads = new PodRereads({ ...common, get: (key) => this.get(key), isLabelled: () => true });
+    for (const rereads of [this.#rereads, this.#podRereads]) rereads.run(client, signal);
+    this.#services = this.#watchServices();
+    signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
+  }
+
+  /** Whether every Service is known: only then is one that is not there known not to exist. */
+  get synced(): boolean {
+    return this.#services.store.synced;
+  }
+
+  get(key: string): Service | undefined {
+    return this.#services.store.get(key);
+  }
+
+  /**
+   * Whether the cluster, asked for this one exported Service, has answered that there is none: a watch may be behind that
+   * of exports, and a list older than both. If it has not been asked, it is, and `onChange` is called when it has answered.
+   */
+  confirmsNone(key: string): boolean {
+    if (!this.synced || this.get(key) !== undefined) return false;
+    this.#rereads.ask(key);
+    return this.#isNone(key);
+  }
+
+  /** Forgets what the cluster answered about one Service. */
+  forgetAnswer(key: string): void {
+    this.#rereads.forget(key);
+  }
+
+  /**
+   * Whether the cluster, asked for the pods behind one exported Service, has answered that this is not among them. If it has
+   * not been asked, it is, and `onChange` is called when it has answered.
+   */
+  lacksPod(key: string, hostname: string): boolean {
+    this.#podRereads.ask(key);
+    return this.#podRereads.lacks(key, hostname);
+  }
+
+  /** Forgets what the cluster answered about the pods behind one Service. */
+  forgetPods(key: string): void {
+    this.#podRereads.forget(key);
+  }
+
+  #isNone(key: string): boolean {
+    const answer = this.#rereads.answer(key);
+    return answer !== undefined && answer.object === undefined;
+  }
+
+  /** The slices behind an exported Service; undefined while it is not known which there are. */
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    if (!this.synced) return undefined;
+    return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
+  }
+
+  /** Finds out soon which slices are wanted: there are other exports. */
+  reconsider(): void {
+    this.#slices.reconsider();
+  }
+
+  #watchServices(): WatchedStore<Service> {
+    const store = new Store<Service>({
+      weigh: weightOf,
+      trim: (object) => this.#checked(readExportedService(object)),
+      onRelisted: () => {
+        this.#rereads.askAnew((key) => this.#isNone(key));
+        this.#podRereads.askAnew(() => false);
+        this.#options.onRelisted();
+        this.#allChanged();
+      },
+      onChange: ({ key }) => {
+        this.#rereads.forget(key);
+        this.#podRereads.forget(key);
+        if (this.#options.isExported(key)) this.#options.onChange(key);
+      },
+    });
+    return this.#watch('services', { store, resource: SERVICES });
+  }
+
+  #watchSlices(reflector: string, labelSelector: string, names: ReadonlySet<string>): WatchedStore<EndpointSlice> {
+    const { readSlice = readExportedSlice, isExported, onChange } = this.#options;
+    const store = new Store<EndpointSlice>({
+      weigh: weightOf,
+      trim: (object) => this.#checked(readSlice(object)),
+      indexes: { service: serviceKeys },
+      onRelisted: () => {
+        this.#podRereads.askAnew(() => false);
+        this.#allChanged(names);
+      },
+      onChange: ({ before, after }) => {
+        const isMove = haveMoved(before, after);
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
+          if (isMove) this.#podRereads.forget(key);
+          if (isExported(key)) onChange(key);
+        }
+      },
+    });
+    return this.#watch(reflector, { store, resource: ENDPOINT_SLICES, labelSelector });
+  }
+
+  /** @param reflector its name, for `onState` */
+  #watch<T extends KubeObject>(
+    reflector: string,
+    watched: Pick<WatchedStoreOptions<T>, 'store' | 'resource' | 'labelSelector'>,
+  ): WatchedStore<T> {
+    const { client, namespace, timings, interruptions, onState, onHeard, signal } = this.#options;
+    return new WatchedStore<T>({
+      ...watched,
+      namespace,
+      maxObjects: MAX_OBJECTS,
+      maxBytes: MAX_BYTES,
+      timings,
+      interruptions,
+      client: () => client,
+      onState: (state) => onState(reflector, state),
+      onHeard,
+      signal,
+    });
+  }
+
+  /** @param names those of the Services that may have changed. @default all */
+  #allChanged(names?: ReadonlySet<string>): void {
+    const { exported, onChange } = this.#options;
+    for (const key of exported()) if (names === undefined || names.has(splitKey(key).name)) onChange(key);
+  }
+
+  #checked<T extends KubeObject>(read: Read<T>): T | undefined {
+    if ('object' in read) return read.object;
+    this.#options.onMalformed(read.malformed);
+    return undefined;
+  }
+}

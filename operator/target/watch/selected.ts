@@ -1,0 +1,242 @@
+/**
+ * The Services of a target that one selector selects, and the slices behind them, as watches report them.
+ *
+ * Kubernetes copies a Service's labels to its slices, so one labelled watch finds them; slices that others made are
+ * found by the Service's name (see slices-by-name.ts).
+ */
+import type { Selector } from '../../../crds/selector.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import {
+  ENDPOINT_SLICES,
+  hasSelector,
+  keyOf,
+  type EndpointSlice,
+  type KubeObject,
+  type Resource,
+  type Service,
+  SERVICES,
+} from '../../kube/objects.ts';
+import type { ReflectorState, ReflectorTimings } from '../../runtime/reflector.ts';
+import { Store } from '../../runtime/store.ts';
+import { weightOf } from '../../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
+import { needsByName, slicesBehind } from '../read/exported.ts';
+import { type Read, readService, readSlice as readTargetSlice, serviceKeys } from '../read/objects.ts';
+import { haveMoved, leftOf } from '../certain/pod-rereads.ts';
+import { SlicesByName, type Wanting } from './slices-by-name.ts';
+import { WatchedStore } from './watched-store.ts';
+
+/** What all watches of a target, or of one namespace of it, have in common. */
+export interface WatchSettings {
+  /** @default - the whole cluster */
+  readonly namespace?: string | undefined;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
+  readonly labelCopyMs?: number | undefined;
+  /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
+  readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
+  /** Called with each state of each reflector, and with undefined when one is stopped. */
+  readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
+  /** Called when the target has been heard: a list, an event or a bookmark has come. */
+  readonly onHeard?: (() => void) | undefined;
+  /** Called when an object was left out since it is not what the API allows. */
+  readonly onMalformed: (what: string) => void;
+}
+
+export interface SelectedOptions extends WatchSettings {
+  readonly selector: Selector;
+  /** Begins the names of the reflectors; they are unique within a namespace. */
+  readonly prefix?: string;
+  /** Whether the slices behind the Services are read from the start. */
+  readonly readsSlices: boolean;
+  readonly client: KubeClient;
+  /** Ends all watches. */
+  readonly signal: AbortSignal;
+  /** Called when a Service was selected, has changed, or is no longer selected. */
+  readonly onService: (key: string) => void;
+  /**
+   * Called when what is behind a Service may have changed.
+   * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
+   */
+  readonly onSlices?: (key: string, left?: readonly string[]) => void;
+  /** Called before that if pods with a hostname have come or gone, by a watch or a list. */
+  readonly onPods?: (key: string) => void;
+  /**
+   * Called when Services were listed anew.
+   * @param lost whether Services are no longer selected, and this list was not asked for by `relist`
+   */
+  readonly onRelisted: (lost: boolean) => void;
+  /** Called when slices were listed anew. */
+  readonly onSlicesRelisted?: () => void;
+}
+
+/** The watch of the slices that carry the labels of the Services. */
+const LABELLED = 'endpointslices';
+
+export class SelectedServices {
+  readonly #options: SelectedOptions;
+  readonly #services: WatchedStore<Service>;
+  /** The slices that carry the labels of the Services. */
+  #labelled: WatchedStore<EndpointSlice> | undefined;
+  readonly #byName: SlicesByName;
+  #isRelisting = false;
+
+  /** Starts watching. */
+  constructor(options: SelectedOptions) {
+    const { selector, readsSlices, labelCopyMs } = options;
+    this.#options = options;
+    this.#byName = new SlicesByName({
+      watch: (query, shard) => this.#watchSlices(`${LABELLED} by name ${shard}`, query),
+      wanting: () => this.#wanting(),
+      labelCopyMs,
+    });
+    this.#services = this.#watchServices(selector.query);
+    if (readsSlices) this.readSlices();
+  }
+
+  /** Reads the slices behind the Services from now on. */
+  readSlices(): void {
+    this.#labelled ??= this.#watchSlices(LABELLED, this.#options.selector.query);
+  }
+
+  /** Whether every Service is known: only then is one that is not there known not to be selected. */
+  get synced(): boolean {
+    return this.#services.store.synced;
+  }
+
+  /** Whether the watch of Services has been opened, and nothing has failed since. */
+  get connected(): boolean {
+    return this.#services.connected;
+  }
+
+  /** Whether everything that is read has been listed and is being watched. Slices found by name may still be looked for. */
+  get open(): boolean {
+    const watches = [this.#services, this.#labelled].filter((watch) => watch !== undefined);
+    return watches.every(({ connected, store }) => connected && store.synced);
+  }
+
+  /** Whether the list of Services that `relist` asked for has completed. */
+  get current(): boolean {
+    return !this.#isRelisting;
+  }
+
+  get size(): number {
+    return this.#services.store.size;
+  }
+
+  get(key: string): Service | undefined {
+    return this.#services.store.get(key);
+  }
+
+  /** Keys of all Services that are selected. */
+  keys(): readonly string[] {
+    return [...this.#services.store.values()].map(keyOf);
+  }
+
+  /** The slices behind a Service; undefined while it is not known which there are. */
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    const service = this.get(key);
+    if (service === undefined) return [];
+    return slicesBehind(service, this.#labelledOf(service), this.#byName.of(key, service.metadata.name));
+  }
+
+  /** Lists the Services anew. */
+  relist(): void {
+    this.#isRelisting = true;
+    this.#services.relist();
+  }
+
+  stop(): void {
+    for (const watch of [this.#services, this.#labelled, this.#byName]) watch?.stop();
+  }
+
+  #watchServices(labelSelector: string): WatchedStore<Service> {
+    const { onRelisted, onService } = this.#options;
+    const store = new Store<Service>({
+      weigh: weightOf,
+      trim: (object) => this.#checked(readService(object)),
+      onRelisted: (_first, lost) => {
+        const isAskedFor = this.#isRelisting;
+        this.#isRelisting = false;
+        onRelisted(lost > 0 && !isAskedFor);
+      },
+      onChange: ({ key }) => {
+        this.#byName.reconsider();
+        onService(key);
+      },
+    });
+    return this.#watch('services', store, SERVICES, labelSelector);
+  }
+
+  #watchSlices(id: string, labelSelector: string): WatchedStore<EndpointSlice> {
+    const { onSlices, onPods, onSlicesRelisted, readSlice = readTargetSlice } = this.#options;
+    const store = new Store<EndpointSlice>({
+      weigh: weightOf,
+      trim: (object) => this.#checked(readSlice(object)),
+      indexes: { service: serviceKeys },
+      onRelisted: () => {
+        this.#byName.reconsider();
+        for (const service of this.#services.store.values()) {
+          // A list of slices by name says nothing about the Services whose slices are labelled.
+          if (id === LABELLED || needsByName(service, this.#labelledOf(service))) onSlices?.(keyOf(service));
+        }
+        onSlicesRelisted?.();
+      },
+      onChange: ({ before, after, isListed }) => {
+        if (this.#labelled?.store.synced === true && this.#byName.synced) this.#byName.reconsider();
+        const left = isListed === true ? [] : leftOf(before, after);
+        const isMove = haveMoved(before, after);
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
+          if (isMove) onPods?.(key);
+          onSlices?.(key, left);
+        }
+      },
+    });
+    return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);
+  }
+
+  #watch<T extends KubeObject>(
+    id: string,
+    store: Store<T>,
+    resource: Resource,
+    labelSelector: string,
+  ): WatchedStore<T> {
+    const { prefix = '', client, namespace, timings, onState, onHeard, signal } = this.#options;
+    return new WatchedStore<T>({
+      store,
+      resource,
+      labelSelector,
+      namespace,
+      maxObjects: MAX_OBJECTS,
+      maxBytes: MAX_BYTES,
+      timings,
+      client: () => client,
+      onState: (state) => onState(prefix + id, state),
+      onHeard,
+      signal,
+    });
+  }
+
+  /** The Services that want slices found by name; undefined while it is not known which. */
+  #wanting(): readonly Wanting[] | undefined {
+    if (this.#options.signal.aborted || !this.synced || this.#labelled?.store.synced !== true) return undefined;
+    return [...this.#services.store.values()]
+      .filter((service) => needsByName(service, this.#labelledOf(service)))
+      .map((service) => ({
+        key: keyOf(service),
+        name: service.metadata.name,
+        // A Service with one labelled slice has all of them labelled.
+        isLabelAwaited: hasSelector(service) && this.#labelledOf(service).length === 0,
+      }));
+  }
+
+  #labelledOf(service: Service): readonly EndpointSlice[] {
+    return this.#labelled?.store.by('service', keyOf(service)) ?? [];
+  }
+
+  #checked<T extends KubeObject>(read: Read<T>): T | undefined {
+    if ('object' in read) return read.object;
+    this.#options.onMalformed(read.malformed);
+    return undefined;
+  }
+}

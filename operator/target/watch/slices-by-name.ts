@@ -1,0 +1,136 @@
+/**
+ * EndpointSlices found by the names of their Services, for Services that have nobody behind them without these: those
+ * without a selector, and those whose labelled slices list no endpoint. The names are spread over several watches, since
+ * one query with all of them would outgrow what servers and proxies accept as a URL.
+ *
+ * Which names are wanted is decided some time after a change, so that many changes cost one new watch.
+ */
+import { Label } from '../../../crds/wire.ts';
+import type { EndpointSlice } from '../../kube/objects.ts';
+import type { WatchedStore } from './watched-store.ts';
+
+/** A Service that has nobody behind it without slices found by name. */
+export interface Wanting {
+  /** `namespace/name` */
+  readonly key: string;
+  readonly name: string;
+  /** Whether a labelled slice may still appear, so that it is worth waiting for. */
+  readonly isLabelAwaited: boolean;
+}
+
+export interface SlicesByNameOptions {
+  /** Starts a watch of the slices of these names; `shard` is its number. */
+  readonly watch: (labelSelector: string, shard: number, names: ReadonlySet<string>) => WatchedStore<EndpointSlice>;
+  /** The Services that want slices by name; undefined: not known now. */
+  readonly wanting: () => readonly Wanting[] | undefined;
+  /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
+  readonly labelCopyMs?: number | undefined;
+}
+
+interface Shard {
+  readonly names: ReadonlySet<string>;
+  readonly watched: WatchedStore<EndpointSlice>;
+}
+
+/** Most names in one query: with names of 63 characters it stays under 8 KiB. */
+const MAX_NAMES = 100;
+/** How long changes are collected before the watch is made anew. */
+const SETTLE_MS = 250;
+/** Kubernetes' controller copies a label within milliseconds, and within seconds under load. */
+const LABEL_COPY_MS = 2_000;
+
+export class SlicesByName {
+  readonly #options: SlicesByNameOptions;
+  readonly #labelCopyMs: number;
+  readonly #shards: Shard[] = [];
+  readonly #byName = new Map<string, Shard>();
+  /** Since when, on the monotonic clock, Services have awaited a labelled slice; by key. */
+  #awaitingSince: ReadonlyMap<string, number> = new Map();
+  /** When awaiting labelled slices was last given up for any Service, on the monotonic clock. */
+  #gaveUpMs = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the timer fires, on the monotonic clock. */
+  #dueMs = Infinity;
+  #isStopped = false;
+
+  constructor(options: SlicesByNameOptions) {
+    this.#options = options;
+    this.#labelCopyMs = options.labelCopyMs ?? LABEL_COPY_MS;
+  }
+
+  /** Whether every watch has been listed. */
+  get synced(): boolean {
+    return this.#shards.every(({ watched }) => watched.store.synced);
+  }
+
+  /** The slices of Service `key`, whose name is `name`; undefined while they have not been listed. */
+  of(key: string, name: string): readonly EndpointSlice[] | undefined {
+    const store = this.#byName.get(name)?.watched.store;
+    return store?.synced === true ? store.by('service', key) : undefined;
+  }
+
+  /** Decides soon which names to watch: Services, or their slices, have changed. */
+  reconsider(settleMs = SETTLE_MS): void {
+    const dueMs = performance.now() + settleMs;
+    if (this.#isStopped || this.#dueMs <= dueMs) return;
+    clearTimeout(this.#timer);
+    this.#dueMs = dueMs;
+    this.#timer = setTimeout(() => {
+      this.#dueMs = Infinity;
+      this.#decide();
+    }, settleMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    for (const { watched } of this.#shards) watched.stop();
+  }
+
+  #decide(): void {
+    const wanting = this.#options.wanting();
+    if (wanting === undefined) return;
+    const now = performance.now();
+    const names = new Set<string>();
+    const awaiting = new Map<string, { readonly name: string; readonly sinceMs: number }>();
+    for (const { key, name, isLabelAwaited } of wanting) {
+      if (!isLabelAwaited || this.#byName.has(name)) names.add(name);
+      else awaiting.set(key, { name, sinceMs: this.#awaitingSince.get(key) ?? now });
+    }
+    // A target that is late with many labels must not have the watch made anew for each of them.
+    if (now - this.#gaveUpMs >= this.#labelCopyMs) {
+      for (const [key, { name, sinceMs }] of awaiting) {
+        if (now - sinceMs < this.#labelCopyMs) continue;
+        names.add(name);
+        awaiting.delete(key);
+        this.#gaveUpMs = now;
+      }
+    }
+    this.#awaitingSince = new Map([...awaiting].map(([key, { sinceMs }]) => [key, sinceMs]));
+    if (awaiting.size > 0) this.reconsider(this.#labelCopyMs);
+    this.#want(names);
+  }
+
+  /** Watches these names. Names no longer wanted go with the next change: a few too many cost less than a new list. */
+  #want(names: ReadonlySet<string>): void {
+    let missing = [...names].filter((name) => !this.#byName.has(name));
+    if (missing.length === 0) return;
+    const last = this.#shards.at(-1);
+    const wanted = [...(last?.names ?? [])].filter((name) => names.has(name));
+    if (last !== undefined && wanted.length < MAX_NAMES) {
+      last.watched.stop();
+      this.#shards.pop();
+      for (const name of last.names) this.#byName.delete(name);
+      missing = [...wanted, ...missing];
+    }
+    for (let start = 0; start < missing.length; start += MAX_NAMES) this.#add(missing.slice(start, start + MAX_NAMES));
+  }
+
+  #add(all: readonly string[]): void {
+    const names = new Set(all);
+    const query = `${Label.serviceName} in (${[...names].sort().join(',')})`;
+    const shard = { watched: this.#options.watch(query, this.#shards.length, names), names };
+    this.#shards.push(shard);
+    for (const name of names) this.#byName.set(name, shard);
+  }
+}

@@ -1,0 +1,87 @@
+/** A store and the one reflector that fills it, until it is stopped. */
+import type { KubeClient } from '../../kube/client.ts';
+import type { KubeObject, Resource } from '../../kube/objects.ts';
+import type { Interruptions } from '../../runtime/interruptions.ts';
+import { Reflector, type ReflectorState, type ReflectorTimings } from '../../runtime/reflector.ts';
+import type { Store } from '../../runtime/store.ts';
+
+export interface WatchedStoreOptions<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly resource: Resource;
+  /** @default - all objects */
+  readonly labelSelector?: string | undefined;
+  /** @default - the whole cluster */
+  readonly namespace?: string | undefined;
+  /** Most objects that are read. */
+  readonly maxObjects: number;
+  /** Most bytes that they take, as the store weighs them. */
+  readonly maxBytes: number;
+  /** The client for the next list or watch. */
+  readonly client: () => KubeClient;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  /** Called with each state of the reflector, and with undefined when it is stopped. */
+  readonly onState: (state: ReflectorState | undefined) => void;
+  /** Called when the server has been heard. */
+  readonly onHeard?: (() => void) | undefined;
+  /** Stops it too, without a call of `onState`. */
+  readonly signal: AbortSignal;
+}
+
+export class WatchedStore<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly #reflector: Reflector<T>;
+  readonly #stopped = new AbortController();
+  readonly #onState: (state: ReflectorState | undefined) => void;
+  #connected = false;
+
+  constructor(options: WatchedStoreOptions<T>) {
+    const {
+      store,
+      resource,
+      labelSelector,
+      namespace,
+      maxObjects,
+      maxBytes,
+      client,
+      timings,
+      interruptions,
+      onState,
+      onHeard,
+      signal,
+    } = options;
+    this.store = store;
+    this.#onState = onState;
+    this.#reflector = new Reflector<T>({
+      client,
+      resource,
+      select: { labelSelector, namespace },
+      sink: store.sink(),
+      maxObjects,
+      maxBytes,
+      onHeard,
+      interruptions,
+      ...(timings === undefined ? {} : { timings }),
+      onState: (state) => {
+        this.#connected = state.connected;
+        onState(state);
+      },
+    });
+    void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
+  }
+
+  /** Whether a watch has been opened, and nothing has failed since. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** Lists everything anew. */
+  relist(): void {
+    this.#reflector.reconnect({ resume: false });
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#onState(undefined);
+  }
+}

@@ -1,0 +1,324 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import {
+  type ExportState,
+  importKey,
+  Losses,
+  membershipKey,
+  podKey,
+  serviceOf,
+} from '../../../../operator/target/certain/losses.ts';
+
+const keys = (count: number, from = 0): ReadonlySet<string> =>
+  new Set(Array.from({ length: count - from }, (_, index) => `shop/s${index + from}`));
+
+/** What a list says that shows these keys, and no others. */
+const listing =
+  (exported: ReadonlySet<string>) =>
+  (key: string): ExportState =>
+    exported.has(key) ? 'exported' : 'gone';
+
+/** The losses after a list that shows the first `left` of `mirrored` Services. */
+function afterList(mirrored: number, left: number, confirmed?: string) {
+  const losses = new Losses();
+  const released = losses.relisted(keys(mirrored), listing(keys(left)), confirmed);
+  return { losses, released };
+}
+
+describe('a list that takes mirrors away (E6)', () => {
+  test.each([
+    [10, 0, 0],
+    [11, 0, 11],
+    [20, 10, 0],
+    [21, 10, 11],
+    [100, 50, 0],
+    [100, 49, 51],
+    [4000, 0, 4000],
+    [0, 0, 0],
+  ])('of %i mirrored leaving %i holds %i', (mirrored, left, held) => {
+    const { losses } = afterList(mirrored, left);
+    expect(losses.count).toBe(held);
+    expect(losses.isHeld(`shop/s${mirrored - 1}`)).toBe(held > 0);
+    expect(losses.isHeld('shop/s0') && left > 0).toBe(false);
+  });
+
+  it('counts nothing of what is not known to be gone', () => {
+    const losses = new Losses();
+    losses.relisted(keys(100), () => undefined, undefined);
+    expect(losses.count).toBe(0);
+  });
+
+  it('counts what is held with what it takes itself, so that two lists hold what one would (L46)', () => {
+    const { losses } = afterList(30, 14);
+    expect(losses.count).toBe(16);
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(losses.count).toBe(30);
+  });
+});
+
+describe('pods that have an endpoint mirror (E6)', () => {
+  const pods = (count: number, from = 0) => [...keys(count, from)].map((key) => podKey('shop/set', key.slice(5)));
+  const gone =
+    (...lost: readonly string[]) =>
+    (key: string): ExportState =>
+      lost.includes(key) ? 'gone' : 'exported';
+
+  it('are held as Services are', () => {
+    const losses = new Losses();
+    losses.relisted(new Set(pods(30)), gone(...pods(30)), undefined);
+    expect([losses.count, losses.isHeld(podKey('shop/set', 's3'))]).toEqual([30, true]);
+  });
+
+  it('are counted apart from Services: many of one kind let none of the other go', () => {
+    const losses = new Losses();
+    const mirrored = new Set([...keys(15), ...pods(1000)]);
+    losses.relisted(mirrored, gone(...keys(15)), undefined);
+    expect(losses.count).toBe(15);
+    losses.relisted(mirrored, gone(...keys(15), ...pods(400)), undefined);
+    expect(losses.count).toBe(15);
+    losses.relisted(mirrored, gone(...keys(15), ...pods(501)), undefined);
+    expect(losses.count).toBe(516);
+    expect(losses.confirm(losses.confirmation)).toHaveLength(516);
+  });
+
+  it('are not held, and not counted as leaving, once nobody counts them', () => {
+    const losses = new Losses();
+    losses.relisted(new Set(pods(12)), gone(...pods(12)), undefined);
+    expect(losses.forget(pods(1)[0]!)).toBe(true);
+    expect(losses.forget(pods(1)[0]!)).toBe(false);
+    expect(losses.count).toBe(11);
+  });
+
+  it('belong to a Service', () => {
+    expect(serviceOf(podKey('shop/set', 'set-0'))).toBe('shop/set');
+    expect(serviceOf('shop/set')).toBe('shop/set');
+  });
+});
+
+describe.each([
+  ['memberships of federated Services', membershipKey],
+  ['parts of ServiceImports', importKey],
+])('%s (E6)', (_, keyFor) => {
+  const parts = (count: number) => [...keys(count)].map((key) => keyFor(key, 'west'));
+
+  it('are counted apart from Services, and from all else', () => {
+    const losses = new Losses();
+    const others = [podKey, membershipKey, importKey].filter((each) => each !== keyFor);
+    const mirrored = new Set([...keys(1000), ...others.flatMap((of) => [...keys(1000)].map((key) => of(key, 'west')))]);
+    for (const part of parts(15)) mirrored.add(part);
+    losses.relisted(mirrored, (key) => (parts(15).includes(key) ? 'gone' : 'exported'), undefined);
+    expect(losses.count).toBe(15);
+  });
+
+  it('are of a Service', () => {
+    expect(serviceOf(keyFor('shop/web', 'west'))).toBe('shop/web');
+  });
+});
+
+describe('what a watch reports as gone one by one (E6)', () => {
+  it('is never held, however much of it there is', () => {
+    const losses = new Losses();
+    for (const key of keys(100)) {
+      losses.changed(key, 'gone');
+      expect(losses.isHeld(key)).toBe(false);
+    }
+  });
+
+  it('is not counted by a list that comes before its mirrors are deleted', () => {
+    const losses = new Losses();
+    for (const key of keys(15)) losses.changed(key, 'gone');
+    losses.relisted(keys(20), listing(keys(20, 15)), undefined);
+    expect(losses.count).toBe(0);
+  });
+
+  it('is counted again once its mirrors were deleted and made anew', () => {
+    const losses = new Losses();
+    for (const key of keys(15)) losses.changed(key, 'gone');
+    losses.relisted(new Set(), () => 'gone', undefined);
+    losses.relisted(keys(15), () => 'gone', undefined);
+    expect(losses.count).toBe(15);
+  });
+
+  test.each<[string, (losses: Losses, key: string) => void]>([
+    ['the target exports it again', (losses, key) => void losses.changed(key, 'exported')],
+    ['nothing is known of it any more', (losses, key) => void losses.changed(key, undefined)],
+    ['other selectors are read', (losses) => losses.restarted()],
+  ])('is counted again when %s', (_, meanwhile) => {
+    const losses = new Losses();
+    for (const key of keys(15)) losses.changed(key, 'gone');
+    for (const key of keys(15)) meanwhile(losses, key);
+    losses.relisted(keys(15), () => 'gone', undefined);
+    expect(losses.count).toBe(15);
+  });
+});
+
+describe('what is held', () => {
+  it('stays held while the target lists its Services again bit by bit', () => {
+    const { losses } = afterList(100, 0);
+    const released = losses.relisted(keys(100), listing(keys(60)), undefined);
+    expect(released).toHaveLength(60);
+    expect(losses.count).toBe(40);
+    expect(losses.relisted(keys(100), () => 'exported', undefined)).toHaveLength(40);
+    expect(losses.count).toBe(0);
+  });
+
+  it('stays held, beside what another list takes away, while it is not known whether it is gone', () => {
+    const { losses } = afterList(100, 40);
+    const mirrored = new Set([...keys(40), 'shop/s99']);
+    const state = listing(keys(10));
+    losses.relisted(mirrored, (key) => (key === 'shop/s99' ? undefined : state(key)), undefined);
+    expect(losses.isHeld('shop/s99')).toBe(true);
+    expect(losses.count).toBe(31);
+  });
+
+  it('goes at a confirmation of its count, though the target was listed again before that was heard', () => {
+    const { losses } = afterList(100, 40);
+    const confirmed = losses.confirmation;
+    losses.relisted(keys(100), listing(keys(40)), confirmed);
+    expect(losses.confirm(confirmed)).toHaveLength(60);
+  });
+
+  it('is not held again when the target is listed before its mirrors have gone', () => {
+    const { losses } = afterList(100, 40);
+    const confirmed = losses.confirmation;
+    losses.confirm(confirmed);
+    losses.relisted(keys(100), listing(keys(40)), confirmed);
+    expect(losses.count).toBe(0);
+  });
+
+  it('stays held while it is not known whether it is gone', () => {
+    const { losses } = afterList(12, 0);
+    expect(losses.relisted(keys(12), () => undefined, undefined)).toEqual([]);
+    expect(losses.count).toBe(12);
+  });
+
+  it('stays held when a watch reports it as gone once more', () => {
+    const { losses } = afterList(12, 0);
+    expect(losses.changed('shop/s3', 'gone')).toBe(false);
+    expect([losses.count, losses.isHeld('shop/s3')]).toEqual([12, true]);
+    losses.relisted(keys(12), () => 'gone', undefined);
+    expect(losses.count).toBe(12);
+  });
+
+  it('counts with what the next list takes, also when a watch has reported it as gone once more (L46)', () => {
+    const { losses } = afterList(30, 14);
+    for (const key of keys(30, 14)) losses.changed(key, 'gone');
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(losses.count).toBe(30);
+  });
+
+  it('stays held while nothing is known of it', () => {
+    const { losses } = afterList(12, 0);
+    expect(losses.changed('shop/s3', undefined)).toBe(false);
+    expect(losses.isHeld('shop/s3')).toBe(true);
+  });
+
+  it('is let go of when its mirror is gone', () => {
+    const { losses } = afterList(12, 0);
+    losses.relisted(keys(12, 5), () => 'gone', undefined);
+    expect(losses.count).toBe(7);
+  });
+
+  it('is let go one by one as Services come back', () => {
+    const { losses } = afterList(12, 0);
+    expect(losses.changed('shop/s3', 'exported')).toBe(true);
+    expect(losses.changed('shop/s3', 'exported')).toBe(false);
+    expect([losses.count, losses.isHeld('shop/s3')]).toEqual([11, false]);
+  });
+
+  it('goes when just this loss is confirmed, and for no other', () => {
+    const { losses } = afterList(12, 0);
+    const confirmed = losses.confirmation;
+    expect(confirmed).toMatch(/^12-[0-9a-f]{8}$/);
+    for (const other of [undefined, '', '12', '11-00000000', '12-00000000']) expect(losses.confirm(other)).toEqual([]);
+    expect(losses.confirm(confirmed)).toHaveLength(12);
+    expect([losses.count, losses.confirmation]).toEqual([0, undefined]);
+    expect(losses.confirm(confirmed)).toEqual([]);
+  });
+
+  it('is not confirmed by what was confirmed before, be it of as many others or of the same', () => {
+    const { losses } = afterList(12, 0);
+    const confirmed = losses.confirmation;
+    for (const lost of [keys(12), keys(24, 12)]) {
+      const again = new Losses();
+      again.relisted(lost, () => 'gone', confirmed);
+      again.relisted(lost, () => 'gone', confirmed);
+      expect(again.confirm(confirmed)).toEqual([]);
+      expect(again.confirm(undefined)).toEqual([]);
+      expect(again.confirm(again.confirmation)).toHaveLength(12);
+    }
+  });
+
+  it('is not confirmed by what was confirmed before, though some of it was held throughout', () => {
+    const { losses } = afterList(12, 0);
+    const confirmed = losses.confirmation;
+    for (const key of keys(11)) losses.changed(key, 'exported');
+    // Heard too late: it is of more than is held.
+    expect(losses.confirm(confirmed)).toEqual([]);
+    losses.relisted(keys(12), () => 'gone', confirmed);
+    expect(losses.confirm(confirmed)).toEqual([]);
+    expect(losses.confirm(losses.confirmation)).toHaveLength(12);
+  });
+
+  it('is not confirmed by what others were held for when more came to be held', () => {
+    const { losses } = afterList(30, 14);
+    const confirmed = losses.confirmation;
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(losses.confirm(confirmed)).toEqual([]);
+    expect(losses.confirm(losses.confirmation)).toHaveLength(30);
+  });
+});
+
+describe('whatever lists and watches report', () => {
+  const key = fc.integer({ min: 0, max: 29 }).map((index) => `shop/s${index}`);
+  const step = fc.oneof(
+    fc.record({ op: fc.constant('list' as const), exported: fc.uniqueArray(key) }),
+    fc.record({ op: fc.constant('gone' as const), key }),
+    fc.record({ op: fc.constant('exported' as const), key }),
+  );
+
+  it('no single list makes more than half of the mirrors, and more than 10, deletable without a word (E6)', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const losses = new Losses();
+        // Nothing is ever deleted here, so that what may be deleted adds up.
+        const mirrored = keys(30);
+        let exported = new Set(mirrored);
+        const reported = new Set<string>();
+        for (const each of steps) {
+          if (each.op === 'list') {
+            const before = exported;
+            exported = new Set(each.exported);
+            losses.relisted(mirrored, listing(exported), undefined);
+            const going = [...mirrored].filter((one) => !exported.has(one) && !reported.has(one));
+            const free = going.filter((one) => !losses.isHeld(one) && before.has(one));
+            if (free.length > 15) return false;
+          } else if (each.op === 'gone') {
+            exported.delete(each.key);
+            if (!losses.isHeld(each.key)) reported.add(each.key);
+            losses.changed(each.key, 'gone');
+          } else {
+            exported.add(each.key);
+            reported.delete(each.key);
+            losses.changed(each.key, 'exported');
+          }
+          if ([...exported].some((one) => losses.isHeld(one))) return false;
+        }
+        return true;
+      }),
+    );
+  });
+});
+
+it('what watches reported as gone is forgotten when it is gone, and does not wait for a list', () => {
+  const losses = new Losses();
+  for (const key of keys(999)) losses.changed(key, 'gone');
+  expect(losses.isCrowded).toBe(false);
+  losses.changed('shop/s999', 'gone');
+  expect(losses.isCrowded).toBe(true);
+  // Three of them still have a mirror: they are not counted with what a list takes.
+  losses.forgetGone(keys(3));
+  expect(losses.isCrowded).toBe(false);
+  losses.relisted(keys(14), listing(new Set()), undefined);
+  expect(losses.count).toBe(11);
+});

@@ -1,0 +1,137 @@
+/**
+ * One headless Service with thousands of pods, beside the Services of other Links: how long the operator answers nothing,
+ * what one event of one pod costs, memory, and whether a Lease is lost.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { service, slice } from '../../test/support/builders.ts';
+import { Silence } from './silence.ts';
+import type { Row } from './report.ts';
+import { addExported, exportedTo, NAMESPACE } from './services.ts';
+import { Stage, type StageOptions } from './stage.ts';
+
+const LARGE = 'large';
+const PODS_OF_SLICE = 100;
+/** Events that are measured: a pod that becomes ready, or is not any more. */
+const EVENTS = 20;
+const EVENT_EVERY_MS = 500;
+/** The operator is at rest when it takes less CPU than this in so long. */
+const REST = { cpuSeconds: 0.1, everyMs: 3_000 };
+const WRITTEN_MS = 900_000;
+/** No decision holds the event loop for longer (rule E10). */
+const SILENCE_GOAL_MS = 50;
+
+/** A stage with `links` Links, and one more that mirrors headless Services pod by pod. */
+export const setPods = (links: number, options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Promise<Stage> => {
+  const specs = Array.from({ length: links }, (_, index): [string, object] => {
+    const name = `small-${index}`;
+    return [name, { selector: { matchLabels: exportedTo(name) } }];
+  });
+  const large = { selector: { matchLabels: exportedTo(LARGE) }, enableHeadlessServices: true };
+  return Stage.set({
+    ...options,
+    links: { ...Object.fromEntries(specs), [LARGE]: large },
+    runsPods: false,
+    flags: ['--endpoints=slices', '--max-service-pods=100000', '--max-endpoint-mirrors=100000'],
+  });
+};
+
+/** @param sizes numbers of pods, ascending; the Service grows from each to the next */
+export const measurePods = async (
+  stage: Stage,
+  sizes: readonly number[],
+  progress: (what: string) => void,
+): Promise<readonly Row[]> => {
+  const small = stage.links.filter((name) => name !== LARGE);
+  await addExported(
+    stage.west,
+    small.map((link) => ({ name: `web-of-${link}`, link })),
+  );
+  await stage.startOperator();
+  await stage.west.create(service('set', { namespace: NAMESPACE, labels: exportedTo(LARGE), headless: true }));
+  const rows: Row[] = [];
+  let pods = 0;
+  for (const size of sizes) {
+    progress(`measuring: ${size} pods`);
+    rows.push(...(await grow(stage, pods, size)), ...(await measureEvents(stage, size)));
+    pods = size;
+  }
+  const lost = stage.operator.log().filter((line) => /Lease.*is lost|lost Lease/.test(line)).length;
+  return [...rows, { measure: 'Leases that were lost', value: lost, unit: '', goal: 0 }];
+};
+
+/** A slice of the Service: hostnames from `from` on, of which the first is ready or not. */
+const podSlice = (from: number, count: number, isFirstReady = true) =>
+  slice('set', {
+    namespace: NAMESPACE,
+    labels: exportedTo(LARGE),
+    name: `set-${from}`,
+    endpoints: Array.from({ length: count }, (_, index) => ({
+      hostname: `set-${from + index}`,
+      ip: `10.${10 + Math.floor((from + index) / 250)}.0.${((from + index) % 250) + 1}`,
+      ready: index > 0 || isFirstReady,
+    })),
+  });
+
+const grow = async (stage: Stage, before: number, pods: number): Promise<readonly Row[]> => {
+  const silence = await Silence.watch(stage.operator);
+  const began = performance.now();
+  for (let at = before; at < pods; at += PODS_OF_SLICE) {
+    await stage.west.create(podSlice(at, Math.min(PODS_OF_SLICE, pods - at)));
+  }
+  const mirrors = async (): Promise<number> =>
+    (await stage.east.list({ apiVersion: 'v1', kind: 'Service', namespace: NAMESPACE })).length;
+  const others = stage.links.length - 1;
+  // The headless mirror is one more.
+  while ((await mirrors()) < others + pods + 1) {
+    if (performance.now() - began > WRITTEN_MS)
+      throw new Error(`${pods} pods: ${await mirrors()} Services after 15 min`);
+    await sleep(3_000);
+  }
+  await rest(stage);
+  const seconds = (performance.now() - began) / 1000;
+  return [
+    { measure: `${before} → ${pods} pods of one headless Service: all written`, value: seconds, unit: 's' },
+    { measure: '  longest time without an answer of /healthz', value: await silence.end(), unit: 'ms' },
+  ];
+};
+
+const measureEvents = async (stage: Stage, pods: number): Promise<readonly Row[]> => {
+  const silence = await Silence.watch(stage.operator);
+  // Who asks /healthz, and what else goes on, costs CPU too.
+  const idle = await cpuIn(stage, () => sleep(EVENTS * EVENT_EVERY_MS));
+  const cpu = await cpuIn(stage, async () => {
+    for (let at = 0; at < EVENTS; at += 1) {
+      await stage.west.apply(podSlice(0, Math.min(PODS_OF_SLICE, pods), at % 2 === 1));
+      await sleep(EVENT_EVERY_MS);
+    }
+  });
+  return [
+    {
+      measure: `  one event of one of ${pods} pods: CPU of the operator`,
+      value: (Math.max(0, cpu - idle) / EVENTS) * 1000,
+      unit: 'ms',
+    },
+    {
+      measure: '  longest time without an answer of /healthz',
+      value: await silence.end(),
+      unit: 'ms',
+      goal: SILENCE_GOAL_MS,
+    },
+    {
+      measure: '  memory',
+      value: (await stage.operator.metric('process_resident_memory_bytes')) / 1024 ** 2,
+      unit: 'MB',
+    },
+  ];
+};
+
+const cpuIn = async ({ operator }: Stage, work: () => Promise<unknown>): Promise<number> => {
+  const before = await operator.metric('process_cpu_seconds_total');
+  await work();
+  return (await operator.metric('process_cpu_seconds_total')) - before;
+};
+
+/** Waits until the operator has nothing more to do. */
+const rest = async (stage: Stage): Promise<void> => {
+  while ((await cpuIn(stage, () => sleep(REST.everyMs))) > REST.cpuSeconds + 0.15);
+};
