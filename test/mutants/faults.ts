@@ -92,7 +92,12 @@ export const FAULTS: readonly Fault[] = [
     defects: ['a route is left as it is while the one of another kind that replaces it cannot be there'],
     needed: 420,
   },
-  { rule: 'J4', defects: ["Linkerd's own HTTPRoutes are not looked at"] },
+  {
+    rule: 'J4',
+    defects: ["Linkerd's own HTTPRoutes are not looked at"],
+    plans: { class: 'E1', named: 'beside routes' },
+    needed: 14,
+  },
   {
     rule: 'C3',
     by: 'histories',
@@ -120,7 +125,12 @@ export const FAULTS: readonly Fault[] = [
   { rule: 'K2', defects: ['of two exports of one age that decides whose cluster has the first id'] },
   { rule: 'K6', defects: ['a ServiceImport does not name its derived Service'] },
   { rule: 'K7', by: 'histories', defects: ['a ServiceImport that another operator serves is deleted'] },
-  { rule: 'I9', defects: ['what leads to clusters of another operator is deleted'] },
+  {
+    rule: 'I9',
+    defects: ['what leads to clusters of another operator is deleted'],
+    plans: { class: 'E1', named: 'beside another operator' },
+    needed: 16,
+  },
   { rule: 'K3', defects: ['an address that is yet to be given back counts as taken'] },
   { rule: 'L81', defects: ['L81 a ServiceImport goes with its last cluster before all others are known'] },
   {
