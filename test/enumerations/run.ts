@@ -19,6 +19,8 @@ export interface Step {
   readonly forgets?: string;
   /** Why who is stopped amidst it does not come to the same end. @default it does */
   readonly isLostBy?: string;
+  /** Writes that record what was done, by `<type> <Kind> <namespace>/<name>`: who is stopped before knows nothing of it. @default none */
+  readonly isRecordedBy?: RegExp;
   /** Time without a write after which all is at rest. @default as that of the scene */
   readonly restMs?: number;
   /**

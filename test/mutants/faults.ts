@@ -80,9 +80,16 @@ export const FAULTS: readonly Fault[] = [
   {
     rule: 'G1',
     defects: ['Synced is true of a Link before its change has been applied'],
+    plans: { class: 'S5', named: 'edit of a Link: the operator goes on' },
+    needed: 19,
   },
   { rule: 'L68', defects: ['a federated Service goes with its last member before all clusters are known'] },
-  { rule: 'L69', defects: ['L69 a write that was sent under a Lease is given up, and may be made later'] },
+  {
+    rule: 'L69',
+    defects: ['L69 a write that was sent under a Lease is given up, and may be made later'],
+    plans: { class: 'S5', named: 'is stopped amidst' },
+    needed: 4,
+  },
   { rule: 'J2', defects: ['requests go back before the hold-down is over'] },
   { rule: 'J3', defects: ['nothing is known of the mirrors of a suspended Link'] },
   { rule: 'J3', defects: ['a status that somebody else writes stays as it is'] },
@@ -111,6 +118,8 @@ export const FAULTS: readonly Fault[] = [
       'mirrors are written although the Lease may have expired',
       'a status is written although the Lease may have expired',
     ],
+    plans: { class: 'S5', named: 'sleeps past its Leases' },
+    needed: 3,
   },
   {
     rule: 'A7',
