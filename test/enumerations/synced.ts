@@ -5,6 +5,8 @@ import { appliedGeneration, unapplied } from '../simulation/applied.ts';
 import type { HistoryCluster } from '../simulation/cluster.ts';
 import { LINK } from './kinds.ts';
 
+/** What `gatewayPort` is of a Link that has none, or an empty one. */
+const DEFAULT_PORT = '4143';
 const CLUSTER = 'mirror.linkerd.io/cluster-name';
 
 /** Judges each status of a Link as it is written. */
@@ -21,11 +23,12 @@ const isNews = ({ object, previous }: StorageEvent): boolean => {
 };
 
 function problemsOf(link: KubeObject, source: HistoryCluster): readonly string[] {
-  const { targetClusterName } = link.spec as { readonly targetClusterName: string };
+  const spec = link.spec as { readonly targetClusterName: string; readonly gatewayPort?: string };
   const endpoints = [...source.list('v1', 'Endpoints'), ...source.list('discovery.k8s.io/v1', 'EndpointSlice')];
   // The probe Service has the probe's port.
   const mirrors = endpoints.filter(
-    ({ metadata: { labels, name } }) => labels?.[CLUSTER] === targetClusterName && !name.startsWith('probe-'),
+    ({ metadata: { labels, name } }) => labels?.[CLUSTER] === spec.targetClusterName && !name.startsWith('probe-'),
   );
-  return unapplied(link, mirrors);
+  const gatewayPort = (spec.gatewayPort ?? '') === '' ? DEFAULT_PORT : spec.gatewayPort;
+  return unapplied({ ...link, spec: { ...spec, gatewayPort } }, mirrors);
 }
