@@ -32,6 +32,11 @@ const FOUND: readonly (readonly [id: string, defect: string | Defect, named: str
   ['S2', 'an endpoint mirror is deleted before the target has confirmed that its pod is gone', '"gone and back": west'],
   ['S3', 'a version that has expired is watched again', 'watches are deaf'],
   ['S4', 'a mirror is deleted before the target has confirmed it', 'flat: event'],
+  [
+    'S5',
+    'L69 a write that was sent under a Lease is given up, and may be made later',
+    'export: the operator is stopped',
+  ],
   ['A1', 'headless Services are mirrored as such though that is turned off', 'enableHeadlessServices'],
   ['A2', NOT_TAKEN_BACK, 'Link: spec.excludedLabels'],
   ['A3', 'a Service that becomes headless is changed in place, which is refused', 'hostnames appear'],

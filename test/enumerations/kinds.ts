@@ -1,10 +1,10 @@
 /** The kinds that the clusters of a scene have besides Kubernetes' own, and which objects the operator makes. */
 import { failoverCrd, linkCrd, mcsCrds } from '../../crds/index.ts';
 import { AboutApi, FailoverApi, LinkApi, McsApi } from '../../crds/wire.ts';
-import { routeCrds } from '../simulation/route-crds.ts';
+import { policyRouteCrd, routeCrds } from '../simulation/route-crds.ts';
 
 /** CRDs of the source, as an installation applies them. */
-export const sourceCrds: readonly object[] = [linkCrd, failoverCrd, ...mcsCrds, ...routeCrds];
+export const sourceCrds: readonly object[] = [linkCrd, failoverCrd, ...mcsCrds, ...routeCrds, policyRouteCrd];
 
 /** CRDs of a target that exports by the MCS API. */
 export const targetCrds: readonly object[] = mcsCrds;

@@ -19,8 +19,16 @@ export interface Step {
   readonly forgets?: string;
   /** Why who is stopped amidst it does not come to the same end. @default it does */
   readonly isLostBy?: string;
+  /** Writes that record what was done, by `<type> <Kind> <namespace>/<name>`: who is stopped before knows nothing of it. @default none */
+  readonly isRecordedBy?: RegExp;
   /** Time without a write after which all is at rest. @default as that of the scene */
   readonly restMs?: number;
+  /**
+   * Objects that are not written from then until the next step, by `<Kind> <namespace>/<name>`: they are somebody else's, or would
+   * be in the way of such.
+   * @default none
+   */
+  readonly untouched?: RegExp;
 }
 
 export interface Run {
@@ -76,8 +84,21 @@ export async function course(run: Run, disturbance: Disturbance = {}): Promise<C
     }
     return { writes: [...scene.writes.all], lives: scene.writes.lives() };
   });
-  return { states, objects, begun, writes: value?.writes ?? [], lives: value?.lives ?? new Map(), complaints };
+  const { writes = [], lives = new Map<string, Lives>() } = value ?? {};
+  const touched = run.steps.flatMap((step, index) => touchedIn(step, writes.slice(...between(begun, index))));
+  return { states, objects, begun, writes, lives, complaints: [...complaints, ...touched] };
 }
+
+/** The numbers of the writes after which a step began and ended; none if it never began. */
+const between = (begun: Course['begun'], step: number): [from: number, to: number | undefined] => [
+  begun[step]?.writes ?? Infinity,
+  begun[step + 1]?.writes,
+];
+
+const touchedIn = ({ name, untouched }: Step, writes: readonly Write[]): readonly string[] =>
+  writes
+    .filter(({ id }) => untouched?.test(id) === true)
+    .map(({ type, id }) => `${type} ${id} after "${name}", though it is not to be written then`);
 
 const references = new Map<string, Promise<Course>>();
 

@@ -10,7 +10,9 @@ import { Operators } from '../simulation/operators.ts';
 import { Internet } from '../simulation/world/internet.ts';
 import { World } from '../simulation/world/world.ts';
 import { sourceCrds, targetCrds } from './kinds.ts';
+import { Leases } from './leases.ts';
 import { stateOf, type State } from './state.ts';
+import { watchSynced } from './synced.ts';
 import { Writes } from './writes.ts';
 
 export const TARGETS = ['west', 'bar'] as const;
@@ -77,6 +79,9 @@ export class Scene {
         this.complaints.push(`${request.process.name} wrote a ${kind} to ${target.name}`);
       });
     }
+    const complain = (what: string): void => void this.complaints.push(what);
+    new Leases(this.source, () => world.nowMs, complain);
+    watchSynced(this.source, complain);
     const clock = { aheadMs: 0, rate: 1 };
     this.operators = new Operators({
       ...{ world, internet, east: this.source },
@@ -85,7 +90,7 @@ export class Scene {
       probeConnectTo: Object.entries(LINKS).map(
         ([link, target]) => `probe-${link}.${LINKS_NAMESPACE}.svc=${PROBED[target]}`,
       ),
-      complain: (what) => this.complaints.push(what),
+      complain,
     });
     if (!isWaiting) this.operators.startAll();
   }

@@ -80,9 +80,16 @@ export const FAULTS: readonly Fault[] = [
   {
     rule: 'G1',
     defects: ['Synced is true of a Link before its change has been applied'],
+    plans: { class: 'S5', named: 'edit of a Link: the operator goes on' },
+    needed: 19,
   },
   { rule: 'L68', defects: ['a federated Service goes with its last member before all clusters are known'] },
-  { rule: 'L69', defects: ['L69 a write that was sent under a Lease is given up, and may be made later'] },
+  {
+    rule: 'L69',
+    defects: ['L69 a write that was sent under a Lease is given up, and may be made later'],
+    plans: { class: 'S5', named: 'is stopped amidst' },
+    needed: 4,
+  },
   { rule: 'J2', defects: ['requests go back before the hold-down is over'] },
   { rule: 'J3', defects: ['nothing is known of the mirrors of a suspended Link'] },
   { rule: 'J3', defects: ['a status that somebody else writes stays as it is'] },
@@ -92,7 +99,12 @@ export const FAULTS: readonly Fault[] = [
     defects: ['a route is left as it is while the one of another kind that replaces it cannot be there'],
     needed: 420,
   },
-  { rule: 'J4', defects: ["Linkerd's own HTTPRoutes are not looked at"] },
+  {
+    rule: 'J4',
+    defects: ["Linkerd's own HTTPRoutes are not looked at"],
+    plans: { class: 'E1', named: 'beside routes' },
+    needed: 14,
+  },
   {
     rule: 'C3',
     by: 'histories',
@@ -106,6 +118,8 @@ export const FAULTS: readonly Fault[] = [
       'mirrors are written although the Lease may have expired',
       'a status is written although the Lease may have expired',
     ],
+    plans: { class: 'S5', named: 'sleeps past its Leases' },
+    needed: 3,
   },
   {
     rule: 'A7',
@@ -120,7 +134,12 @@ export const FAULTS: readonly Fault[] = [
   { rule: 'K2', defects: ['of two exports of one age that decides whose cluster has the first id'] },
   { rule: 'K6', defects: ['a ServiceImport does not name its derived Service'] },
   { rule: 'K7', by: 'histories', defects: ['a ServiceImport that another operator serves is deleted'] },
-  { rule: 'I9', defects: ['what leads to clusters of another operator is deleted'] },
+  {
+    rule: 'I9',
+    defects: ['what leads to clusters of another operator is deleted'],
+    plans: { class: 'E1', named: 'beside another operator' },
+    needed: 16,
+  },
   { rule: 'K3', defects: ['an address that is yet to be given back counts as taken'] },
   { rule: 'L81', defects: ['L81 a ServiceImport goes with its last cluster before all others are known'] },
   {

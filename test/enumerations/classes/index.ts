@@ -11,10 +11,11 @@ import { stops } from './s1-stops.ts';
 import { lagging } from './s2-lag.ts';
 import { watches } from './w1-watches.ts';
 import { events } from './s4-events.ts';
+import { leases } from './s5-leases.ts';
 import { unseen } from './s3-unseen.ts';
 
 export const CLASSES: readonly PlanClass[] = [
-  ...[stops, lagging, unseen, events],
+  ...[stops, lagging, unseen, events, leases],
   ...[properties, mistakes, atOnceOrNot, ownFields],
   ...[stays, contenders, promptness],
   watches,

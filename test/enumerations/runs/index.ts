@@ -3,8 +3,9 @@ import type { Run } from '../run.ts';
 import { joinedRuns } from './joined.ts';
 import { linkRuns } from './links.ts';
 import { mirrorRuns } from './mirrors.ts';
+import { runsBesideOthers } from './others.ts';
 
-export const RUNS: readonly Run[] = [...mirrorRuns, ...linkRuns, ...joinedRuns];
+export const RUNS: readonly Run[] = [...mirrorRuns, ...linkRuns, ...joinedRuns, ...runsBesideOthers];
 
 /** @throws RangeError if there is none of that name */
 export function runOf(name: string): Run {

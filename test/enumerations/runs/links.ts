@@ -24,6 +24,7 @@ const editRun: Run = {
     exported,
     linked,
     { name: 'other gateway', act: (users) => users.editLink('west', { gatewayAddress: '203.0.113.99' }) },
+    { name: 'other port of the gateway', act: (users) => users.editLink('west', { gatewayPort: '30143' }) },
     { name: 'other cluster name', act: (users) => users.editLink('west', { targetClusterName: 'far' }) },
     { name: 'selects nothing', act: (users) => users.editLink('west', { selector: {} }) },
   ],
@@ -171,6 +172,8 @@ const confirmed: Step = {
     users.annotateLink('west', 'linkspan.dev/confirm-prune', count ?? 'nothing is held');
   },
   hasPast: true,
+  // Without it, the loss is to be confirmed once more (E6).
+  isRecordedBy: /^MODIFIED Lease .*\/service-mirror-write-west$/,
 };
 
 const guardRun: Run = {
