@@ -8,6 +8,7 @@ import { servedVerbs } from '../kube/discovery.ts';
 import { describe, isConflict, unlessNotFound } from '../kube/errors.ts';
 import { keyOf, type KubeObject, splitKey } from '../kube/objects.ts';
 import { type Pass, type PassTexts, takeStep } from '../runtime/pass.ts';
+import { Absence } from '../runtime/absence.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
@@ -42,7 +43,6 @@ export interface FailoversOptions
 
 /** Time until a name that a foreign object has is tried again, and until it is asked again what the API server serves. */
 const RETRY_MS = 10_000;
-const RETURN_GRACE_MS = 600_000;
 
 export class Failovers {
   readonly #options: FailoversOptions;
@@ -54,24 +54,21 @@ export class Failovers {
   readonly #report: FailoverReport;
   /** Readiness as it was last decided: the status may be written later. */
   readonly #readiness = new Map<string, ReadonlyMap<string, Readiness>>();
-  /** When there was last found to be no place for ServiceFailovers, on the monotonic clock. */
-  #absentMs = -Infinity;
-  /** When a list last showed none at all, on the monotonic clock: nobody may have asked for that. */
-  #noneLeftMs = -Infinity;
-  /** Keys of those that were there since then: what of them vanishes was deleted by itself. */
-  readonly #seen = new Set<string>();
+  /** There was no place for ServiceFailovers, or a list showed none at all: nobody may have asked for that. */
+  readonly #absence: Absence;
   #signal: AbortSignal | undefined;
 
   constructor(options: FailoversOptions) {
     const { client, metrics, log, concurrency, mayWrite, turn } = options;
     this.#options = options;
+    this.#absence = new Absence({ graceMs: options.returnGraceMs });
     this.#watched = new Watched(
       { ...options, partitions: options.namespaces ?? [undefined] },
       {
         failover: (key) => this.#failoverChanged(key),
         split: (key) => this.#splitChanged(key),
         service: (key) => this.#serviceChanged(key),
-        noneLeft: () => this.#noneLeft(),
+        noneLeft: () => this.#absence.noticed(),
         all: () => this.addAll(),
       },
     );
@@ -119,7 +116,7 @@ export class Failovers {
   /** Reconciles all ServiceFailovers, and what is left of others: what can be read has changed. */
   addAll(): void {
     const { failovers, routes } = this.#watched;
-    if (failovers.isMissing) this.#absentMs = performance.now();
+    if (failovers.isMissing) this.#absence.noticed();
     for (const object of failovers.store.values()) this.#failoverChanged(keyOf(object));
     for (const object of this.#watched.splits.store.values()) this.#splitChanged(keyOf(object));
     for (const kind of ROUTE_KINDS) for (const key of routes[kind].store.indexed('failover')) this.#controller.add(key);
@@ -135,13 +132,10 @@ export class Failovers {
     return this.#controller.idle();
   }
 
-  #noneLeft(): void {
-    this.#noneLeftMs = performance.now();
-    this.#seen.clear();
-  }
-
   #failoverChanged(key: string): void {
-    if (this.#watched.failovers.store.get(key) !== undefined) this.#seen.add(key);
+    const { failovers } = this.#watched;
+    if (failovers.stateIn(splitKey(key).namespace) === 'readable' && failovers.store.get(key) !== undefined)
+      this.#absence.saw(key);
     if (this.#signal !== undefined) void this.#watched.runRest(this.#signal);
     this.#controller.add(key);
   }
@@ -259,17 +253,13 @@ export class Failovers {
    * that shows none does not tell.
    */
   async #remove(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { client, returnGraceMs = RETURN_GRACE_MS } = this.#options;
+    const { client } = this.#options;
     this.#readiness.delete(key);
     this.#report.forget(key);
     const owned = this.#watched.ownedBy(key);
-    if (owned.length === 0) {
-      this.#seen.delete(key);
-      return {};
-    }
-    if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) this.#absentMs = performance.now();
-    const sinceMs = this.#seen.has(key) ? this.#absentMs : Math.max(this.#absentMs, this.#noneLeftMs);
-    const waitMs = sinceMs + returnGraceMs - performance.now();
+    if (owned.length === 0) return {};
+    if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) this.#absence.noticed();
+    const waitMs = this.#absence.leftMs(key);
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
     const { namespace, name } = splitKey(key);
     // A watch may be behind: it may have been made anew.
@@ -281,7 +271,6 @@ export class Failovers {
       if (outcome.result === 'deferred') return { requeueAfterMs: outcome.afterMs };
       this.#wrote(action);
     }
-    this.#seen.delete(key);
     return {};
   }
 }

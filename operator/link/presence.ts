@@ -5,13 +5,12 @@
  */
 import { type Asking, servedVerbs } from '../kube/discovery.ts';
 import type { Resource } from '../kube/objects.ts';
+import { Absence } from '../runtime/absence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
 
 /** Time between two looks while there is no place for Links. */
 const RECHECK_MS = 10_000;
-/** Time for which mirrors stay once there is a place for Links again: whoever lost them all must find them first. */
-const RETURN_GRACE_MS = 600_000;
 /** A loss that is noticed at most this long after there was no place for Links counts as caused by it. */
 const BELATED_MS = 60_000;
 
@@ -29,20 +28,19 @@ export interface PresenceOptions {
 
 export class LinkPresence {
   readonly #options: PresenceOptions;
-  readonly #returnGraceMs: number;
-  /** When there last was no place for Links, on the monotonic clock. */
-  #vanishedMs = -Infinity;
+  /** There was no place for Links: whoever lost them all must find them first. */
+  readonly #absence: Absence;
   #isReported = false;
   #asking: Promise<boolean> | undefined;
 
   constructor(options: PresenceOptions) {
     this.#options = options;
-    this.#returnGraceMs = options.returnGraceMs ?? RETURN_GRACE_MS;
+    this.#absence = new Absence({ graceMs: options.returnGraceMs });
   }
 
   /** Records that Links cannot be there at this moment. */
   vanished(): void {
-    this.#vanishedMs = performance.now();
+    this.#absence.noticed();
   }
 
   /** Records that an operator that starts has found no Link, though mirrors were written for some. */
@@ -61,8 +59,8 @@ export class LinkPresence {
   async holdMs(sinceMs: number, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     this.#asking ??= this.#ask(signal).finally(() => (this.#asking = undefined));
     if (!(await this.#asking)) return RECHECK_MS;
-    if (sinceMs > this.#vanishedMs + BELATED_MS) return 0;
-    const leftMs = Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());
+    if (sinceMs > this.#absence.noticedMs + BELATED_MS) return 0;
+    const leftMs = this.#absence.leftMs();
     return leftMs > 0 && (await isUnlinked()) ? 0 : leftMs;
   }
 
@@ -82,7 +80,7 @@ export class LinkPresence {
   }
 
   #reportWait(because: string): void {
-    const seconds = this.#returnGraceMs / 1000;
+    const seconds = this.#absence.graceMs / 1000;
     this.#options.log.warn({ seconds }, `${because}; mirrors without a Link stay for this time, then they are removed`);
   }
 }

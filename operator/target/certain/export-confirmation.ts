@@ -57,7 +57,7 @@ export class ExportConfirmation {
    * been asked, it is.
    */
   confirmsNone(key: string): boolean {
-    if (this.#absence.explains(key)) return false;
+    if (this.#absence.leftMs(key) > 0) return false;
     this.#rereads.ask(key);
     return this.#isNone(key);
   }

@@ -199,8 +199,8 @@ export const FAILOVER: readonly Defect[] = [
     ...FAILOVERS,
     name: 'an operator that finds no ServiceFailover deletes all routes',
     rule: 'J4',
-    find: 'Math.max(this.#absentMs, this.#noneLeftMs)',
-    replace: 'this.#absentMs',
+    find: 'noneLeft: () => this.#absence.noticed(),',
+    replace: 'noneLeft: () => undefined,',
   },
   {
     ...WATCHED,
@@ -213,8 +213,8 @@ export const FAILOVER: readonly Defect[] = [
     ...FAILOVERS,
     name: 'routes stay although their ServiceFailover was deleted by itself',
     rule: 'J4',
-    find: 'this.#seen.has(key) ?',
-    replace: 'key === "" ?',
+    find: 'this.#absence.saw(key);',
+    replace: 'this.#absence.saw("");',
   },
   {
     ...FAILOVERS,

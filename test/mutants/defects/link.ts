@@ -1589,14 +1589,14 @@ export const LINK: readonly Defect[] = [
     ...PRESENCE,
     name: 'mirrors are removed as soon as there can be Links again',
     rule: 'E5',
-    find: 'const leftMs = Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());',
+    find: 'const leftMs = this.#absence.leftMs();',
     replace: 'const leftMs = 0;',
   },
   {
     ...PRESENCE,
     name: 'a Link that is deleted by itself keeps its mirrors after another vanished',
     rule: 'E5',
-    find: 'if (sinceMs > this.#vanishedMs + BELATED_MS) return 0;',
+    find: 'if (sinceMs > this.#absence.noticedMs + BELATED_MS) return 0;',
     replace: '',
   },
   {

@@ -687,7 +687,7 @@ export const MCS: readonly Defect[] = [
     ...EXPORT_CONFIRMATION,
     name: 'exports count as deleted as soon as their CRD is back without them',
     rule: 'K5',
-    find: 'if (this.#absence.explains(key)) return false;',
+    find: 'if (this.#absence.leftMs(key) > 0) return false;',
     replace: '',
   },
   {
@@ -848,14 +848,14 @@ export const MCS: readonly Defect[] = [
     name: 'a CRD that goes twice is forgotten after the first time',
     rule: 'K5',
     find: 'noticed(): void { this.stop();',
-    replace: 'noticed(): void { if (this.#timer !== undefined) return;',
+    replace: 'noticed(): void { if (this.#timer !== undefined) return; this.stop();',
   },
   {
     ...ABSENCE,
     name: 'nobody hears that what went with its CRD counts as deleted',
     rule: 'K5',
-    find: 'this.#onEnd(); }, this.#graceMs);',
-    replace: '}, this.#graceMs);',
+    find: 'this.#onEnd?.(); }, this.graceMs);',
+    replace: '}, this.graceMs);',
   },
   {
     ...OPTIONAL,
