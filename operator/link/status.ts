@@ -2,6 +2,7 @@
  * The status of a Link as a value: a session's findings as conditions (rule G1), the gateway, and the mirrors. Pure;
  * the status writer decides what is written.
  */
+import type { GatewayStatus, LinkStatus, MirrorCounts } from '../../crds/index.ts';
 import { Annotation, LinkApi } from '../../crds/wire.ts';
 import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
@@ -52,12 +53,11 @@ export interface SessionFindings extends GatewayFindings {
   readonly federated: ReadonlyMap<string, MirrorStatus> | undefined;
 }
 
-/** The part of `Link.status` that the operator writes; absent fields stay as they are. */
-export interface LinkStatusPatch {
+/** What the operator writes of `Link.status`: absent fields stay as they are, and null ends one. */
+export interface LinkStatusPatch extends Omit<LinkStatus, 'gateway'> {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
-  readonly gateway?: { readonly addresses: readonly string[]; readonly alive?: boolean } | null;
-  readonly mirrors?: { readonly total: number; readonly ready: number; readonly failed: number };
+  readonly gateway?: GatewayStatus | null;
   readonly mirrorServices?: readonly MirrorServiceEntry[];
   readonly federatedServices?: readonly MirrorServiceEntry[];
 }
@@ -202,7 +202,7 @@ function leftText(left: readonly MirrorStatus[], of = 0, what: string): string |
   return left.length === 0 ? undefined : `${left.length} of ${of} ${what}: ${counts.join(', ')}`;
 }
 
-function counts(mirrors: Iterable<MirrorStatus>): NonNullable<LinkStatusPatch['mirrors']> {
+function counts(mirrors: Iterable<MirrorStatus>): MirrorCounts {
   let total = 0;
   let ready = 0;
   for (const { mirrored } of mirrors) {

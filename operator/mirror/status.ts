@@ -2,6 +2,7 @@
  * The status of mirrors as in `Link.status.mirrorServices`: Linkerd's fields, failures first, at most {@link
  * MAX_ENTRIES}, few of them of what works, with transition times that change only on a transition. Pure.
  */
+import type { ObjectRef, ServiceCondition, ServiceStatus } from '../../crds/index.ts';
 import { mirrorName } from '../../crds/wire.ts';
 import type { Refusal } from './reasons.ts';
 
@@ -44,31 +45,15 @@ export function countsByReason(statuses: Iterable<MirrorStatus>): ReadonlyMap<st
   return new Map([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
-/** One entry of `Link.status.mirrorServices`. */
-export interface MirrorServiceEntry {
-  readonly controllerName: string;
-  readonly remoteRef: ObjectRef;
-  readonly conditions: readonly {
-    readonly type: 'Mirrored';
-    readonly status: 'True' | 'False';
-    readonly reason: string;
-    readonly message: string;
-    readonly lastTransitionTime: string;
-    readonly localRef: ObjectRef;
-  }[];
+/** An entry of `Link.status.mirrorServices`. */
+export interface MirrorServiceEntry extends ServiceStatus {
+  readonly conditions: readonly ServiceCondition[];
 }
 
 /** The part of an entry that is read back. */
 export interface MirrorServiceBefore {
   readonly remoteRef: Pick<ObjectRef, 'namespace' | 'name'>;
   readonly conditions: readonly { readonly status: string; readonly lastTransitionTime: string }[];
-}
-
-interface ObjectRef {
-  readonly name: string;
-  readonly namespace: string;
-  readonly kind: string;
-  readonly group: string;
 }
 
 /** Maximum number of entries: a Link must fit into etcd, whatever the target exports. */
