@@ -30,7 +30,7 @@ export interface Tuning {
   readonly requestTimeoutMs?: number;
   /** Shortest time between two writes of one Link's status. @default 1000 */
   readonly statusPeriodMs?: number;
-  /** Time for which a cluster is about to be known, after its exports began to be read. @default 10000 */
+  /** Grace period for a cluster whose exports are being listed for the first time. @default 10000 */
   readonly importSettleMs?: number;
   /** Time that a request to reconcile all ServiceImports waits for another. @default 200 */
   readonly importGatherMs?: number;

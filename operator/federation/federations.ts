@@ -19,15 +19,14 @@ import type { MayWrite } from '../runtime/fence.ts';
 import { UnderWay } from '../runtime/under-way.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
-import type { SharedEnvironment } from '../served/environment.ts';
+import { type SharedEnvironment, turnOf } from '../served/environment.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 import type { Federation, FederationParty, Participant } from './party.ts';
 
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
 
-/** The writes of federated Services take turns with those of the mirrors of each cluster, under a name of no cluster. */
-const TURN = '!federation';
+const TURN = turnOf('federation');
 
 export interface FederationsOptions {
   readonly env: SharedEnvironment;

@@ -103,8 +103,8 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 }
 
 /**
- * Returns the slices of a gateway behind which nothing new is known, with its addresses and its verdict; empty ones stay
- * empty (rules C1, I6). If the Link has no gateway any more, they are not ready.
+ * Returns the existing slices of a target that cannot be read, with the gateway's current addresses and readiness (rules C1,
+ * I6). Slices without endpoints stay empty. If the Link has no gateway any more, they are not ready.
  * @param slicePrefix what their names start with
  */
 export function refreshedSlices(

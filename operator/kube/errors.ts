@@ -104,7 +104,7 @@ export const isNameRefused = (error: unknown): error is ApiError =>
   hasCode(error, 422) && error.fields.includes('metadata.name');
 
 /**
- * For `catch`: makes undefined of the answer that there is no such object, as what was read of it or became of its deletion.
+ * For `catch`: turns `404 Not Found` into `undefined`, the result of a read or a deletion of an object that is not there.
  * @throws any other error
  */
 export const unlessNotFound = (error: unknown): undefined => {

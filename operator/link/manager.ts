@@ -9,6 +9,7 @@ import { backoffMs, RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FairSemaphore } from '../kube/semaphore.ts';
+import { turnOf } from '../served/environment.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
@@ -33,8 +34,7 @@ import type { LinkObject } from './status-writer.ts';
 import { isSameLink, trimLink, trimSecret } from './trim.ts';
 import { Work } from './work.ts';
 
-/** The writes of routes take turns with those of the mirrors of each cluster, under a name of no cluster. */
-const FAILOVER_TURN = '!failover';
+const FAILOVER_TURN = turnOf('failover');
 
 export interface ManagerOptions {
   readonly config: OperatorConfig;

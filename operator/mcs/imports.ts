@@ -14,15 +14,14 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { Gathering } from '../runtime/gathering.ts';
 import { UnderWay } from '../runtime/under-way.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
-import type { SharedEnvironment } from '../served/environment.ts';
+import { type SharedEnvironment, turnOf } from '../served/environment.ts';
 import { ImportParties, type ImportPartiesOptions } from './parties.ts';
 import { ImportReconcile } from './reconcile.ts';
 import { ImportReport } from './report.ts';
 import { operatorsOf } from '../source/write-scope.ts';
 import type { ImportParty, ServiceImports } from './party.ts';
 
-/** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
-const TURN = '!mcs';
+const TURN = turnOf('mcs');
 
 export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
   readonly env: SharedEnvironment;

@@ -12,8 +12,8 @@ import { importIds, type ImportIds } from './ids.ts';
 import type { Exporting, ImportParty } from './party.ts';
 
 /**
- * Time for which a cluster that has just begun to be read is about to be known: what is said of all clusters is not written
- * anew for its sake.
+ * Grace period for a cluster whose first list is under way. Until it ends, `Conflict` and the status of a ServiceImport are
+ * not rewritten because that cluster is unknown.
  */
 const SETTLE_MS = 10_000;
 
@@ -164,7 +164,7 @@ export class ImportParties {
     return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
   }
 
-  /** Since when a cluster is about to be known, on the monotonic clock. */
+  /** Start of the grace period of a cluster, on the monotonic clock. */
   #sinceMs(exporter: Exporter): number {
     const cluster = targetOf(exporter)?.link.cluster ?? '';
     return this.#from(exporter)?.sinceMs ?? this.#leftMs.get(cluster) ?? this.#beganMs;

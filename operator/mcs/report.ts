@@ -31,7 +31,7 @@ export interface ImportFindings {
   /** The ServiceImport, if it is ours. */
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
-  /** Whether somebody is about to be known: the condition `Conflict` waits, or the status of the ServiceImport. */
+  /** Whether the condition `Conflict`, or the status of the ServiceImport, waits for a cluster whose first list is under way. */
   readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
 
@@ -80,7 +80,7 @@ export class ImportReport {
   }
 
   /**
-   * Says what is in the way of writing what is imported under a key; undefined: nothing is, any more. It is said once.
+   * Reports why a key cannot be imported, once for each message. `undefined` clears it.
    * @param object about which an Event is recorded, if there is one
    */
   say(key: string, obstacle: Refusal | undefined, object?: KubeObject & { readonly kind: string }): void {

@@ -46,7 +46,7 @@ export function importStatus(
 
 /**
  * Returns the status of the local ServiceExport; undefined while it is not known what it exports.
- * @param awaits whether more is about to be known of other clusters: `Conflict` stays as it is until then
+ * @param awaits whether the first list of another cluster is under way: `Conflict` stays as it is until it ends
  */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,

@@ -67,7 +67,7 @@ export interface Observed {
   readonly slices: readonly EndpointSlice[] | undefined;
   /** Whether the Service is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
-  /** Reports whether a pod of a headless Service is. */
+  /** Reports whether the limit of the Link admits a pod of a headless Service (rule E10). */
   readonly admitsPod: (hostname: string) => boolean;
   /** Reports whether all that is derived from the Service may take so many bytes. @default - it may */
   readonly admitsBytes?: ((bytes: number) => boolean) | undefined;

@@ -1,6 +1,6 @@
 /**
- * When a kind was last found to be gone from a cluster, with all its objects (rules E5, J4, K5). A CRD that is put back comes
- * without them, and whoever lost them must write them first: until then, that there is none says nothing.
+ * The last time that a kind vanished from a cluster with all its objects (rules E5, J4, K5). A CRD that is recreated has no
+ * objects until their owners apply them again. Until then, an empty list is not evidence of deletion.
  */
 
 /** Time for which what is missing does not count as deleted once the kind is back. */

@@ -146,7 +146,7 @@ export class OptionalKind<T extends KubeObject> {
     const { log, level: refused = 'warn' } = this.#options;
     if (state.connected) log.debug(fields, 'it can be read');
     else {
-      // Nobody need have the CRD.
+      // The CRD is optional.
       const level = now === 'missing' ? 'debug' : refused;
       log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
     }

@@ -27,7 +27,7 @@ export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions
   readonly onState?: (state: ReflectorState) => void;
   /** Called when the server has been heard: it was listed, an event or bookmark came, or it ended a watch in time. */
   readonly onHeard?: (() => void) | undefined;
-  /** Told when the server is found away that what has been read is from. */
+  /** Notified when the server that the current data came from becomes unreachable. */
   readonly interruptions?: Interruptions | undefined;
 }
 

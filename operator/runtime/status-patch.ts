@@ -36,7 +36,7 @@ export interface StatusPatchOptions<T extends Reported> {
 /** What became of a status; `waitMs`: it is written after so long. */
 export type StatusOutcome = 'written' | 'unchanged' | { readonly waitMs: number };
 
-/** Time until a status is written of which the object has changed meanwhile, unless the watch shows it before. */
+/** Delay before a retry after a conflict. A watch event ends it early. */
 const CONFLICT_MS = 1_000;
 
 /** An object that is still as it was before a write after so long was restored from a backup. */

@@ -11,6 +11,9 @@ import type { Logger } from '../runtime/logger.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import type { SourceCluster } from '../source/source.ts';
 
+/** Returns the group of {@link SharedEnvironment.writes} for writes of no single cluster. `!` cannot occur in the name of a cluster. */
+export const turnOf = (writes: string): string => `!${writes}`;
+
 /** What all work in the source cluster shares. */
 export interface SharedEnvironment {
   readonly config: OperatorConfig;

@@ -30,6 +30,6 @@ export interface MemberListener {
 
 /** Reads the ServiceExports of the target, and is given what may have changed of its part in ServiceImports. */
 export interface ImportListener extends ServiceExportReader, ImportsView, CandidatesView {
-  /** Keys of ServiceImports of which the part may have changed. */
+  /** Keys of the ServiceImports that the cluster's exports may have changed. */
   changed(keys: Iterable<string>): void;
 }

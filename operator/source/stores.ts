@@ -1,7 +1,8 @@
 /**
  * What the operator knows of the source cluster: the mirrors of all Links and their endpoints, filed by who owns them,
  * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
- * limited to. Changes are reported to the Link whose they are. Who fills the stores is the business of others.
+ * limited to. Each change is reported to the Link that owns the object. Reflectors
+ * (source.ts) or lists (forecast) fill the stores.
  */
 import { federatedName, KUBERNETES_SLICE_MANAGERS, Label } from '../../crds/wire.ts';
 import {
@@ -106,7 +107,7 @@ export class SourceStores extends SourceListeners {
     return new Set([...this.services.indexed('import'), ...this.slices.indexed('import')]);
   }
 
-  /** The keys of the ServiceImports of which something that is derived leads to a target cluster. */
+  /** Keys of the ServiceImports that have derived objects pointing to a target cluster. */
   importsFrom(cluster: string): ReadonlySet<string> {
     const derived = [this.services, this.slices].flatMap((store): readonly KubeObject[] => store.by('source', cluster));
     return new Set(derived.map(importOf).filter((key) => key !== undefined));

@@ -77,7 +77,7 @@ export class ExportConfirmation {
     this.#rereads.forget(key);
   }
 
-  /** Forgets what was asked about exports that need not be known. */
+  /** Forgets the questions about exports that nobody asks for any more. */
   forgetAll(isNeedless: (key: string) => boolean): void {
     this.#rereads.forgetAll(isNeedless);
   }

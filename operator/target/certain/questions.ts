@@ -70,7 +70,7 @@ export class Questions<A, C> {
     for (const key of keys) this.ask(key);
   }
 
-  /** Forgets all questions and answers about what need not be known. */
+  /** Forgets all questions and answers about objects that nobody asks for any more. */
   forgetAll(isNeedless: (key: string) => boolean): void {
     for (const key of [...this.#asked.keys(), ...this.#answers.keys()]) if (isNeedless(key)) this.forget(key);
   }

@@ -1,6 +1,6 @@
 /**
  * What one cluster exports by the MCS API, read with one client: ServiceExports, their Services and slices, and the id that
- * the cluster claims. Nobody need have the CRDs. What cannot be read is not known (rule K5), and is looked at again for ever.
+ * the cluster claims. The CRDs are optional. A kind that cannot be read counts as unknown (rule K5), and is tried again for ever.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';
