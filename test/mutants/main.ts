@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: breaks the operator in one way after another and runs the tests that must notice. Exits 1 if a
- * defect survives: either its test is missing, or the code that it breaks is needless.
+ * `npm run mutants`: breaks the operator in one way after another, as it once was broken, and runs the tests that must
+ * notice. Exits 1 if a defect survives: either its test is missing, or the code that it breaks is needless.
  *
  *     npm run mutants -- [--only TEXT] [--jobs N]
  */
