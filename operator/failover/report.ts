@@ -6,7 +6,7 @@ import { fieldsOf } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
-import type { Outcome } from '../runtime/controller.ts';
+import type { Outcome } from '../runtime/outcome.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -6,7 +6,8 @@
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
-import { Controller, type ControllerOptions, type Outcome } from '../runtime/controller.ts';
+import { Controller, type ControllerOptions } from '../runtime/controller.ts';
+import type { Outcome } from '../runtime/outcome.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { fenced, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -1,25 +1,20 @@
 /**
- * What would become of the federated Services (rules I1 to I9): the same decision and the same pass as the operator's, made
- * of what the Links and the source cluster have as members.
+ * What would become of the federated Services (rules I1 to I9): what the operator derives, of what the Links and the source
+ * cluster have as members.
  */
 import { parseSelectorText } from '../../crds/selector.ts';
 import type { OperatorConfig } from '../config/config.ts';
-import { decideFederation } from '../federation/decide.ts';
-import { ownedOf } from '../federation/desired.ts';
-import { listedClusters } from '../federation/membership.ts';
-import type { LocalParty, ObservedFederation, TargetParty } from '../federation/observed.ts';
-import { type EndpointSlice, type Service, splitKey } from '../kube/objects.ts';
-import { afterPass, isOfFederation, unknownParty } from '../federation/federations.ts';
-import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
-import type { MirrorPass } from '../mirror/reasons.ts';
-import { reconcile } from '../mirror/reconcile.ts';
+import { FederationDerivation, isOfFederation } from '../federation/derivation.ts';
+import type { LocalParty, TargetParty } from '../federation/observed.ts';
+import type { FederationParty, Participant as Taking } from '../federation/party.ts';
+import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
-import { Applier } from '../runtime/applier.ts';
-import { idOf } from '../runtime/plan.ts';
+import type { Applier } from '../runtime/applier.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { ListedTarget } from './listed-target.ts';
 import type { ModelCluster } from './model.ts';
+import { applierOn, settle, SILENT } from './steps.ts';
 
 /** What is known of federated Services beside the Links that are served. */
 export interface FederationFacts {
@@ -40,21 +35,14 @@ export interface Participant {
   member(key: string): TargetParty;
 }
 
-/** Passes of one key: each makes one step. */
-const MAX_PASSES = 20;
+type LocalParticipant = Taking<LocalParty>;
 
 export class FederationForecast {
   /** By target cluster: the status of each of its members, by key. */
   readonly statuses = new Map<string, Map<string, MirrorStatus>>();
-  readonly #model: ModelCluster;
-  readonly #config: OperatorConfig;
-  readonly #facts: FederationFacts;
-  readonly #participants: readonly Participant[];
-  readonly #local: ListedTarget | undefined;
+  readonly #derivation: FederationDerivation;
   readonly #applier: Applier;
   readonly #due = new Set<string>();
-  /** Keys whose Services do not all join, which what others write may change. */
-  readonly #unsettled = new Set<string>();
 
   constructor(
     config: OperatorConfig,
@@ -62,95 +50,73 @@ export class FederationForecast {
     facts: FederationFacts,
     participants: readonly Participant[],
   ) {
-    this.#config = config;
-    this.#model = model;
-    this.#facts = facts;
-    this.#participants = participants;
-    this.#local = localTarget(config, model.services, facts);
-    // The model shows its writes by itself.
-    this.#applier = new Applier({ client: model, stores: {}, isOurs: isOfFederation, mayWrite: () => true });
-    model.stores.subscribeFederations((key) => this.#due.add(key));
-    const members = participants.flatMap((each) => [...each.memberKeys()]);
-    for (const key of [...model.stores.federations(), ...members, ...(this.#local?.memberKeys() ?? [])])
-      this.#due.add(key);
+    const { stores: source } = model;
+    const parties = new Map(participants.map((each) => [each.cluster, this.#party(each)]));
+    this.#derivation = new FederationDerivation({
+      env: { config, source, log: SILENT },
+      local: localParty(localTarget(config, model.services, facts), facts),
+      parties,
+      met: new Set(parties.keys()),
+      mayHaveLink: facts.mayHaveLink,
+      selecting: () => [],
+      awaitedRetryMs: 0,
+    });
+    this.#applier = applierOn(model, isOfFederation);
+    source.subscribeFederations((key) => this.#due.add(key));
+    for (const key of this.#derivation.keys()) this.#due.add(key);
   }
 
   get isDue(): boolean {
     return this.#due.size > 0;
   }
 
+  /** Takes the keys that are due, and those whose Services do not all join, which what others write may change. */
   takeKeys(): readonly string[] {
-    const keys = [...new Set([...this.#due, ...this.#unsettled])].sort();
+    const unsettled = [...this.#derivation.keys()].filter((key) => !this.#derivation.isSettled(key));
+    const keys = [...new Set([...this.#due, ...unsettled])].sort();
     this.#due.clear();
     return keys;
   }
 
   /** Makes the steps of one key until there is none. Returns the ids of what was written. */
-  async settle(key: string): Promise<readonly string[]> {
-    const written: string[] = [];
-    for (let passes = 0; passes < MAX_PASSES; passes += 1) {
-      const pass = await this.#pass(key);
-      written.push(...pass.done.map(({ of, object }) => idOf(of, object)));
-      if (!pass.again) break;
-    }
-    return written;
+  settle(key: string): Promise<readonly string[]> {
+    return settle(this.#derivation, key, this.#applier);
   }
 
-  async #pass(key: string): Promise<MirrorPass> {
-    const observed = this.#observe(key);
-    const { manifests, statuses } = decideFederation(observed);
-    const context = { applier: this.#applier, conflictRetryMs: 0 };
-    const pass = await reconcile(manifests, ownedOf(observed), () => false, context, new AbortController().signal);
-    if (pass.again) return pass;
-    const after = [...statuses].map(
-      ([cluster, status]) => [cluster, status.mirrored ? afterPass(status, pass) : status] as const,
-    );
-    for (const { cluster } of this.#participants) this.statuses.get(cluster)?.delete(key);
-    for (const [cluster, status] of after) this.#statusesOf(cluster).set(key, status);
-    if (after.every(([, { mirrored }]) => mirrored)) this.#unsettled.delete(key);
-    else this.#unsettled.add(key);
-    return pass;
-  }
-
-  #statusesOf(cluster: string): Map<string, MirrorStatus> {
-    const known = this.statuses.get(cluster) ?? new Map<string, MirrorStatus>();
-    this.statuses.set(cluster, known);
-    return known;
-  }
-
-  #observe(key: string): ObservedFederation {
-    const { namespace, name } = splitKey(key);
-    const { stores: source } = this.#model;
-    const observed: ObservedFederation = {
-      namespace,
-      name,
-      namespaceState: namespaceStateOf(namespace, { source, config: this.#config }),
-      local: this.#localParty(key),
-      targets: this.#participants.map((each) => each.member(key)),
-      operators: operatorsOf({ source, config: this.#config }),
-      ...source.federation(key),
-    };
-    const silent = [...listedClusters(observed)].filter(
-      (cluster) => !this.#participants.some((each) => each.cluster === cluster) && this.#facts.mayHaveLink(cluster),
-    );
+  #party(participant: Participant): FederationParty {
+    const { cluster } = participant;
+    const statuses = new Map<string, MirrorStatus>();
+    this.statuses.set(cluster, statuses);
     return {
-      ...observed,
-      targets: [...observed.targets, ...silent.map((each) => ({ ...unknownParty(each), isLinked: false }))],
-    };
-  }
-
-  #localParty(key: string): LocalParty {
-    if (this.#local === undefined) return { knowledge: 'known', isHeld: false, slices: undefined };
-    const service = this.#local.member(key);
-    const isMember = service !== undefined && !isMirrorItself(service);
-    return {
-      knowledge: 'known',
-      isHeld: this.#facts.isLocalHeld,
-      service: isMember ? service : undefined,
-      slices: this.#local.memberSlicesOf(key),
+      cluster,
+      keys: () => participant.memberKeys(),
+      observe: (key) => participant.member(key),
+      mayWrite: () => true,
+      confirmsNoMember: () => true,
+      report: (key, status) => {
+        if (status === undefined) statuses.delete(key);
+        else statuses.set(key, status);
+      },
     };
   }
 }
+
+const localParty = (target: ListedTarget | undefined, { isLocalHeld: isHeld }: FederationFacts): LocalParticipant => ({
+  keys: () => target?.memberKeys() ?? [],
+  observe: (key) => {
+    if (target === undefined) return { knowledge: 'known', isHeld: false, slices: undefined };
+    const service = target.member(key);
+    const isMember = service !== undefined && !isMirrorItself(service);
+    return {
+      knowledge: 'known',
+      isHeld,
+      service: isMember ? service : undefined,
+      slices: target.memberSlicesOf(key),
+    };
+  },
+  mayWrite: () => true,
+  report: () => undefined,
+});
 
 /** The local Services that are selected as members; undefined: none ever is. */
 const localTarget = (

@@ -2,28 +2,25 @@
 import type { LinkSettings } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { TargetParty } from '../federation/observed.ts';
-import { type KubeObject, type Resource, ENDPOINTS, SERVICES, splitKey } from '../kube/objects.ts';
+import { splitKey } from '../kube/objects.ts';
 import type { LinkReport } from '../served/environment.ts';
 import { HeldDeletions } from '../served/held.ts';
 import { Limits } from '../served/limits.ts';
 import { NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts';
 import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
 import { observeExport, observeMember } from '../served/observe.ts';
-import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
+import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
+import { claimAnew } from '../mirror/decide.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { NameClaims } from '../mirror/names.ts';
-import type { GatewayView, Observed, OwnedObjects } from '../mirror/observed.ts';
-import type { MirrorPass } from '../mirror/reasons.ts';
-import { reconcile } from '../mirror/reconcile.ts';
-import { retained } from '../mirror/retain.ts';
-import type { Retain } from '../runtime/pass.ts';
+import type { GatewayView, Observed } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
-import { Applier } from '../runtime/applier.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { idOf } from '../runtime/plan.ts';
-import { ownerOf, PROBE_KEY } from '../source/owner.ts';
+import type { Applier } from '../runtime/applier.ts';
+import { ENDLESS } from '../runtime/turns.ts';
+import { ownerOf } from '../source/owner.ts';
 import type { MembersView, TargetView } from '../target/target.ts';
 import type { ModelCluster } from './model.ts';
+import { applierOn, settle, SILENT } from './steps.ts';
 
 /** A Link that is served. */
 export interface ServedLink {
@@ -54,9 +51,6 @@ export interface LinkForecast {
   readonly excess: string | undefined;
 }
 
-/** Passes of one key: each makes one step. */
-const MAX_PASSES = 20;
-
 /** What all of them share. */
 export interface Context {
   readonly config: OperatorConfig;
@@ -70,8 +64,8 @@ export interface Context {
 export abstract class Party {
   abstract readonly link: string;
   readonly cluster: string;
-  readonly statuses = new Map<string, MirrorStatus>();
   protected readonly context: Context;
+  readonly #derivation: MirrorDerivation;
   readonly #applier: Applier;
   /** Keys whose outcome may change by what others write. */
   readonly #due = new Set<string>();
@@ -80,20 +74,25 @@ export abstract class Party {
   constructor(cluster: string, context: Context) {
     this.cluster = cluster;
     this.context = context;
-    const { model, config } = context;
-    this.#applier = new Applier({
-      client: model,
-      // The model shows its writes by itself.
-      stores: {},
-      isOurs: (object) => ownerOf(object, config.namespace)?.cluster === cluster,
-      mayWrite: () => true,
-    });
+    const { model, config, claims } = context;
+    const from: MirrorSource = {
+      keys: () => this.keys(),
+      observe: (key) => this.observe(key),
+      probe: () => this.probe(),
+    };
+    this.#derivation = new MirrorDerivation({ cluster, from, claims, source: model.stores, turns: ENDLESS });
+    this.#applier = applierOn(model, (object) => ownerOf(object, config.namespace)?.cluster === cluster);
     model.stores.subscribe(cluster, (key) => this.#due.add(key));
   }
 
   protected abstract keys(): Iterable<string>;
   protected abstract observe(key: string): Observed;
   protected abstract probe(): Manifests | undefined;
+
+  /** Status of each target Service, by key. */
+  get statuses(): ReadonlyMap<string, MirrorStatus> {
+    return this.#derivation.statuses;
+  }
 
   /** Has a key looked at again. */
   protected add(key: string): void {
@@ -111,8 +110,7 @@ export abstract class Party {
 
   /** Takes the keys that are due: all of them at first, and what is not mirrored in each round. */
   takeKeys(): readonly string[] {
-    const { stores } = this.context.model;
-    if (!this.#hasBegun) for (const key of [...this.keys(), ...stores.keysOf(this.cluster), PROBE_KEY]) this.add(key);
+    if (!this.#hasBegun) for (const key of this.#derivation.keys()) this.add(key);
     this.#hasBegun = true;
     for (const [key, { mirrored }] of this.statuses) if (!mirrored) this.add(key);
     const keys = [...this.#due].sort();
@@ -121,37 +119,8 @@ export abstract class Party {
   }
 
   /** Makes the steps of one key until there is none. Returns the ids of what was written. */
-  async settle(key: string): Promise<readonly string[]> {
-    const written: string[] = [];
-    for (let passes = 0; passes < MAX_PASSES; passes += 1) {
-      const pass = key === PROBE_KEY ? await this.#probePass() : await this.#mirrorPass(key);
-      written.push(...(pass?.done ?? []).flatMap(({ of, object }) => idsOf(of, object)));
-      if (pass?.again !== true) break;
-    }
-    return written;
-  }
-
-  async #mirrorPass(key: string): Promise<MirrorPass> {
-    const observed = this.observe(key);
-    const decision = decide(observed, this.context.claims);
-    const pass = await this.#execute(decision.manifests, observed.owned, retained(observed, decision.shape));
-    if (pass.again || decision.shape.kind === 'undecided') return pass;
-    const status = statusOf(observed, decision.shape, refusalOf(decision, pass), pass);
-    if (status === undefined) this.statuses.delete(key);
-    else this.statuses.set(key, status);
-    return pass;
-  }
-
-  async #probePass(): Promise<MirrorPass | undefined> {
-    const { model } = this.context;
-    const manifests = this.probe();
-    const owned = model.stores.ownedBy({ cluster: this.cluster, key: PROBE_KEY });
-    return manifests && this.#execute(manifests, owned, () => false);
-  }
-
-  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain): Promise<MirrorPass> {
-    const context = { applier: this.#applier, conflictRetryMs: 0 };
-    return reconcile(manifests, owned, retain, context, new AbortController().signal);
+  settle(key: string): Promise<readonly string[]> {
+    return settle(this.#derivation, key, this.#applier);
   }
 }
 
@@ -286,9 +255,4 @@ export class Served extends Party {
   }
 }
 
-/** With a Service, the API server deletes its Endpoints. */
-const idsOf = (of: Resource, object: KubeObject): readonly string[] =>
-  of === SERVICES ? [idOf(of, object), idOf(ENDPOINTS, object)] : [idOf(of, object)];
-
 const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };
-const SILENT: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

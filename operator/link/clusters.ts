@@ -4,7 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
-import { Controller, type Outcome } from '../runtime/controller.ts';
+import { Controller } from '../runtime/controller.ts';
+import type { Outcome } from '../runtime/outcome.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import type { Environment } from './environment.ts';
 import { Grace } from './grace.ts';

@@ -4,19 +4,21 @@
  * that no Lease of a Link is needed.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
-import { RETRY_BACKOFF } from '../kube/backoff.ts';
-import { keyOf, splitKey } from '../kube/objects.ts';
+import { splitKey } from '../kube/objects.ts';
+import { type KubeObject } from '../kube/objects.ts';
+import type { Refusal } from '../mirror/reasons.ts';
+import { importOf } from '../source/owner.ts';
 import { isOfImport } from './membership.ts';
 import { operatorOf } from './operators.ts';
 import { WatchedImports } from './watched.ts';
-import { Controller } from '../runtime/controller.ts';
+import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
-import { Gathering } from '../runtime/gathering.ts';
-import { UnderWay } from '../runtime/under-way.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
+import { deriving } from '../served/deriving.ts';
 import { type SharedEnvironment, turnOf } from '../served/environment.ts';
 import { ImportParties, type ImportPartiesOptions } from './parties.ts';
-import { ImportReconcile } from './reconcile.ts';
+import type { ImportDecision } from './decide.ts';
+import { ImportDerivation, type ObservedKey } from './derivation.ts';
 import { ImportReport } from './report.ts';
 import { operatorsOf } from '../source/write-scope.ts';
 import type { ImportParty, ServiceImports } from './party.ts';
@@ -32,16 +34,12 @@ export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 
 
 export class Imports implements ServiceImports {
   readonly #options: ImportsOptions;
-  readonly #controller: Controller;
-  readonly #gathering: Gathering;
+  readonly #derivation: ImportDerivation;
+  readonly #controller: DerivationController<ObservedKey, ImportDecision, Refusal>;
   readonly #watched: WatchedImports;
   readonly #report: ImportReport;
   readonly #parties: ImportParties;
-  /** The reconciles: what was decided while a cluster took part that has left is ended. */
-  readonly #underWay = new UnderWay();
   #isMissingReported = false;
-  /** Ends the reconciles; undefined before they begin. */
-  #stop: AbortSignal | undefined;
 
   constructor(options: ImportsOptions) {
     const { env, events } = options;
@@ -65,27 +63,17 @@ export class Imports implements ServiceImports {
     });
     const { store } = this.#watched.kind;
     this.#report = new ImportReport({ env, events, turn, wrote: (written, before) => store.wrote(written, before) });
-    const reconcile = new ImportReconcile({
+    this.#derivation = new ImportDerivation({
       env,
       watched: this.#watched,
       parties: this.#parties,
       report: this.#report,
-      turn,
     });
-    this.#controller = new Controller({
-      name: 'imports',
-      reconcile: (key, stop) =>
-        this.#underWay.run((interrupted) => reconcile.run(key, AbortSignal.any([stop, interrupted]))),
-      concurrency: config.concurrency,
-      metrics: env.metrics,
-      log,
-      backoff: tuning.retryBackoff ?? RETRY_BACKOFF,
-      turns: tuning.turns,
-    });
-    this.#gathering = new Gathering({
-      all: () => this.#keys(),
-      add: (key) => this.#controller.add(key),
-      quietMs: tuning.importGatherMs,
+    const isOurs = (object: KubeObject): boolean => importOf(object) !== undefined;
+    this.#controller = new DerivationController({
+      ...deriving(env, { name: 'imports', turn: TURN, isOurs, stores: { serviceimports: store } }),
+      derivation: this.#derivation,
+      gathering: { quietMs: tuning.importGatherMs },
     });
   }
 
@@ -96,20 +84,17 @@ export class Imports implements ServiceImports {
 
   async leave(cluster: string): Promise<void> {
     if (!this.#parties.leave(cluster)) return;
-    const ended = this.#underWay.interrupt(new Error('a cluster takes part no longer'));
-    this.addAll();
-    await ended;
+    this.#parties.identify();
+    await this.#controller.interrupt(new Error('a cluster takes part no longer'));
   }
 
   add(key: string): void {
-    this.#gathering.add(key);
+    this.#controller.add(key);
   }
 
   addAll(): void {
     this.#parties.identify();
-    // Nothing is reconciled any more.
-    if (this.#stop?.aborted === true) return;
-    this.#gathering.addAll();
+    this.#controller.addAll();
   }
 
   partsOf(cluster: string): ReadonlySet<string> {
@@ -133,15 +118,13 @@ export class Imports implements ServiceImports {
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (state === 'missing') return;
-    for (const key of this.#keys()) if (splitKey(key).namespace === namespace) this.add(key);
+    for (const key of this.#derivation.keys()) if (splitKey(key).namespace === namespace) this.add(key);
   }
 
   /** Reconciles until the signal aborts and the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#stop = signal;
     const unsubscribe = this.#options.env.source.subscribeImports((key) => this.add(key));
     await Promise.all([this.#watched.kind.run(signal), this.#controller.run(signal)]);
-    this.#gathering.stop();
     unsubscribe();
     this.#report.forget();
     await this.#controller.forget();
@@ -149,7 +132,6 @@ export class Imports implements ServiceImports {
 
   /** Resolves when no key waits for a worker or is being reconciled; those that are being gathered do not wait for others. */
   idle(): Promise<void> {
-    this.#gathering.flush();
     return this.#controller.idle();
   }
 
@@ -161,12 +143,6 @@ export class Imports implements ServiceImports {
     const operators = operatorsOf(env);
     const operator = operatorOf({ name, live: this.#watched.kind.store.get(key), derived }, operators);
     return operator !== undefined && operator !== operators.own;
-  }
-
-  /** Returns all keys that may need work. */
-  #keys(): ReadonlySet<string> {
-    const imports = [...this.#watched.kind.store.values()].map(keyOf);
-    return new Set([...imports, ...this.#options.env.source.imports(), ...this.#parties.keys()]);
   }
 
   /** ServiceImports were listed anew, or can be read, or not any more. */

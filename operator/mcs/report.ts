@@ -9,7 +9,7 @@ import type { ImportDecision } from './decide.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
 import { exportStatus, importStatus } from './status.ts';
 import type { Refusal } from '../mirror/reasons.ts';
-import type { Outcome } from '../runtime/controller.ts';
+import { merged, type Outcome } from '../runtime/outcome.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Action } from '../runtime/plan.ts';
 import { StatusPatch } from '../runtime/status-patch.ts';
@@ -178,13 +178,3 @@ interface Reported {
 }
 
 const isReady = ({ type, status }: Reported['conditions'][number]): boolean => type === 'Ready' && status === 'True';
-
-/** Several outcomes as one. */
-export function merged(outcomes: readonly Outcome[]): Outcome {
-  const waits = outcomes.map(({ requeueAfterMs }) => requeueAfterMs).filter((ms) => ms !== undefined);
-  return {
-    again: outcomes.some(({ again }) => again === true),
-    errors: outcomes.flatMap(({ errors = [] }) => errors),
-    requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
-  };
-}

@@ -6,20 +6,9 @@ import type { Metrics } from '../metrics/index.ts';
 import { type BackoffPolicy, jittered, RETRY_BACKOFF } from '../kube/backoff.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import type { Logger } from './logger.ts';
+import type { Outcome } from './outcome.ts';
 import { ENDLESS, giveWay, type Turns } from './turns.ts';
 import { type Result, Workqueue } from './workqueue.ts';
-
-/** What one reconcile came to. */
-export interface Outcome {
-  /** Reconcile the key again at once: what was written changes what is to be done. */
-  readonly again?: boolean;
-  /** Nothing failed, but reconcile the key again after so long. */
-  readonly requeueAfterMs?: number | undefined;
-  /** Nothing could be done yet: what has failed before is still to be done, and is not tried sooner for that. */
-  readonly isPending?: boolean;
-  /** What failed and is not logged by the controller, since the reconcile reports it itself. */
-  readonly errors?: readonly unknown[];
-}
 
 export interface ControllerOptions {
   /** Label `controller` and `name` of its metrics. */

@@ -11,7 +11,7 @@ import type { Applier } from './applier.ts';
 import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
 
 /** Why something could not be written, in the words of those who read it. */
-interface Reason {
+export interface Reason {
   readonly reason: string;
   readonly message: string;
 }
@@ -87,10 +87,24 @@ export interface Goal {
   readonly retain?: Retain;
   /** Slices that others gave our Services. @default - none */
   readonly foreign?: readonly ForeignSlices[] | undefined;
+  /** Returns what is to be written of objects that could not be replaced, and are there as before. @default - nothing */
+  readonly unreplaced?: (names: ReadonlySet<string>) => Promise<Goal>;
+}
+
+/** Takes the next step, and where something could not be replaced, one that keeps it as it must be until it can. */
+export async function takeStep<R extends Reason>(
+  goal: Goal,
+  context: PassContext<R>,
+  signal: AbortSignal,
+): Promise<Pass<R>> {
+  const pass = await stepTo(goal, context, signal);
+  if (pass.unreplaced.size > 0 && goal.unreplaced !== undefined)
+    await stepTo(await goal.unreplaced(pass.unreplaced), context, signal);
+  return pass;
 }
 
 /** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
-export async function takeStep<R extends Reason>(
+async function stepTo<R extends Reason>(
   { namespaces = [], steps, isPartial, isBlocked, retain = () => false, foreign = [] }: Goal,
   context: PassContext<R>,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ const PLAN = { file: 'operator/failover/plan.ts', tests: ['test/operator/failove
 const STATUS = { ...PLAN, file: 'operator/failover/status.ts' };
 
 const WATCHED = { file: 'operator/failover/watched.ts', tests: ['test/operator/failover/failovers.test.ts'] };
-const FAILOVERS = { ...WATCHED, file: 'operator/failover/failovers.ts' };
+const FAILOVERS = { ...WATCHED, file: 'operator/failover/derivation.ts' };
 
 export const FAILOVER: readonly Defect[] = [
   {
@@ -42,8 +42,8 @@ export const FAILOVER: readonly Defect[] = [
     ...FAILOVERS,
     name: 'routes are written before another operator can see whose the ServiceFailover is',
     rule: 'J6',
-    find: 'await this.#report.claim(key, object, signal)',
-    replace: 'undefined',
+    find: 'await report.claim(key, of.object, signal)',
+    replace: 'await Promise.resolve(undefined)',
   },
   {
     file: 'operator/link/clusters.ts',

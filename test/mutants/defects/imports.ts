@@ -2,7 +2,7 @@ import type { Defect } from '../defect.ts';
 
 const IMPORTS_TEST = 'test/operator/mcs/imports.test.ts';
 const CONTROLLER = { file: 'operator/mcs/imports.ts', tests: [IMPORTS_TEST] };
-const RECONCILE = { ...CONTROLLER, file: 'operator/mcs/reconcile.ts' };
+const RECONCILE = { ...CONTROLLER, file: 'operator/mcs/derivation.ts' };
 
 const STATUS_PATCH = {
   file: 'operator/runtime/status-patch.ts',

@@ -3,7 +3,7 @@ import type { Defect } from '../defect.ts';
 const SHAPE = { file: 'operator/mirror/shape.ts', tests: ['test/operator/mirror/shape.test.ts'] };
 const NAMES = { file: 'operator/mirror/names.ts', tests: ['test/operator/mirror/names.test.ts'] };
 
-const PASS = { file: 'operator/runtime/pass.ts', tests: ['test/operator/mirror/reconcile.test.ts'] };
+const PASS = { file: 'operator/runtime/pass.ts', tests: ['test/operator/mirror/goal.test.ts'] };
 const RETAIN = { file: 'operator/mirror/retain.ts', tests: ['test/operator/mirror/retain.test.ts'] };
 const GATEWAY_ENDPOINTS = {
   file: 'operator/mirror/gateway-endpoints.ts',

@@ -84,9 +84,9 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'of two answers of the target each is forgotten while the other is asked for',
-    file: 'operator/mirrors/mirrors.ts',
+    file: 'operator/mirrors/derivation.ts',
     rule: 'E11',
-    find: "else if (observed.isConfirmed && !arePodsUnconfirmed) from.forgetAnswer?.(key, 'service');",
+    find: "else if (observed.isConfirmed && observed.arePodsUnconfirmed !== true) from.forgetAnswer?.(key, 'service');",
     replace: "else if (observed.isConfirmed) from.forgetAnswer?.(key, 'service');",
     tests: ['test/operator/mirrors/mirrors.test.ts'],
   },

@@ -4,7 +4,7 @@ import { decideFederation } from '../../../operator/federation/decide.ts';
 import type { ObservedFederation, TargetParty } from '../../../operator/federation/observed.ts';
 import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
 import { formerParty } from '../../../operator/federation/session-party.ts';
-import { unknownParty } from '../../../operator/federation/federations.ts';
+import { unknownParty } from '../../../operator/federation/derivation.ts';
 import {
   federation,
   linkerds,

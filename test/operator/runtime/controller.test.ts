@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
-import { Controller, type Outcome, retryAfterMs } from '../../../operator/runtime/controller.ts';
+import { Controller, retryAfterMs } from '../../../operator/runtime/controller.ts';
+import type { Outcome } from '../../../operator/runtime/outcome.ts';
 import { recordingLog } from '../link/recorded.ts';
 
 beforeEach(() => void vi.useFakeTimers());

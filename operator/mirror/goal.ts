@@ -1,32 +1,26 @@
 /**
- * Brings the cluster from what is owned to what is desired of the mirrors of one Service. After a pass that wrote
- * Services, the next one sees their ClusterIPs and writes what needs them.
+ * What is to be written of the mirrors of one Service: after a pass that wrote Services, the next one sees their ClusterIPs
+ * and writes what needs them.
  */
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './desired.ts';
 import type { OwnedObjects } from './observed.ts';
-import { type PassContext, type PassTexts, type Retain, takeStep } from '../runtime/pass.ts';
+import type { Goal, PassTexts, Retain } from '../runtime/pass.ts';
 import {
   addedMetadata,
   contestedObject,
   foreignObject,
-  type MirrorPass,
   refusedName,
   type Refusal,
   vanishedNamespace,
 } from './reasons.ts';
 
-/**
- * Makes one step from what is owned to what is desired.
- * @param retain reports what must not be deleted although it is not desired
- */
-export const reconcile = (
+/** @param retain reports what must not be deleted although it is not desired */
+export function goalOf(
   { namespaces, services, endpoints, isPartial, isBlocked }: Manifests,
   owned: OwnedObjects,
-  retain: Retain,
-  context: Omit<PassContext<Refusal>, 'texts'>,
-  signal: AbortSignal,
-): Promise<MirrorPass> => {
+  retain?: Retain,
+): Goal {
   const steps = [
     { desired: services, owned: owned.services.map((object) => ({ of: SERVICES, object })) },
     {
@@ -37,11 +31,11 @@ export const reconcile = (
       ],
     },
   ];
-  const { foreign } = owned;
-  return takeStep({ namespaces, steps, isPartial, isBlocked, retain, foreign }, { ...context, texts: TEXTS }, signal);
-};
+  return { namespaces, steps, isPartial, isBlocked, foreign: owned.foreign, ...(retain && { retain }) };
+}
 
-const TEXTS: PassTexts<Refusal> = {
+/** What is said of what is in the way of mirrors. */
+export const MIRROR_TEXTS: PassTexts<Refusal> = {
   foreign: foreignObject,
   contested: contestedObject,
   vanished: vanishedNamespace,

@@ -1,6 +1,6 @@
 /**
- * One reconcile of a ServiceImport (rules K1 to K5): what there is of it and what all clusters export is observed once, one
- * step is taken towards what it must be, and what came of it is reported.
+ * ServiceImports as they are derived (rules K1 to K5): one key for each namespace and name covers all clusters. What there is
+ * of it and what all clusters export goes in; its status and that of the local ServiceExport come out.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
@@ -12,19 +12,19 @@ import { SERVICE_IMPORTS } from './objects.ts';
 import type { ObservedImport } from './observed.ts';
 import { isInDoubt, namedOperator } from './operators.ts';
 import type { WatchedImports } from './watched.ts';
-import { type PassTexts, type Step, takeStep } from '../runtime/pass.ts';
+import type { Goal, PassTexts, Step } from '../runtime/pass.ts';
 import { addedMetadata, contestedObject, type MirrorPass, refusedName, type Refusal } from '../mirror/reasons.ts';
-import { Applier } from '../runtime/applier.ts';
-import type { Outcome } from '../runtime/controller.ts';
+import type { ForeignSlices } from '../runtime/plan.ts';
+import type { Derivation } from '../runtime/derivation.ts';
+import { merged, type Outcome, soonest } from '../runtime/outcome.ts';
 import { importOf } from '../source/owner.ts';
 import { SERVICE_EXPORTS } from '../target/read/mcs-objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
+import type { SourceStores } from '../source/stores.ts';
+import type { KubeClient } from '../kube/client.ts';
 import type { ImportParties, ObservedExports } from './parties.ts';
-import { type ImportReport, merged } from './report.ts';
+import type { ImportReport } from './report.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
-
-/** Time until a name that a foreign object has is tried again. */
-const CONFLICT_RETRY_MS = 30_000;
 
 /** Time until it is looked again whether the namespace of another operator is gone. */
 const LOOK_MS = 60_000;
@@ -43,63 +43,85 @@ const RELEASE_RETRY_MS = 100;
 /** Most pods of one headless Service that get Services: rendering them must not hold up what others wait for (rule E10). */
 const MAX_PODS = 500;
 
-export interface ImportReconcileOptions {
-  readonly env: SharedEnvironment;
+export interface ImportDerivationOptions {
+  readonly env: Pick<SharedEnvironment, 'config' | 'tuning' | 'families' | 'log'> & {
+    readonly client: Pick<KubeClient, 'read'>;
+    readonly source: Pick<SourceStores, 'import' | 'imports' | 'services' | 'namespaces'>;
+  };
   readonly watched: WatchedImports;
   readonly parties: ImportParties;
   readonly report: ImportReport;
-  /** Waits for the turn of a write, and makes it. */
-  readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
 }
 
-export class ImportReconcile {
-  readonly #options: ImportReconcileOptions;
-  readonly #applier: Applier;
+/** All that decides about a ServiceImport, and what it is made of. */
+export interface ObservedKey {
+  readonly exports: ObservedExports;
+  readonly observed: ObservedImport;
+  /** Slices that others gave its Services. */
+  readonly foreign: readonly ForeignSlices[] | undefined;
+}
+
+export class ImportDerivation implements Derivation<ObservedKey, ImportDecision, Refusal> {
+  readonly texts = TEXTS;
+  readonly #options: ImportDerivationOptions;
   /** Keys of which the API server refused the former addresses for the derived Service: others have them. */
   readonly #taken = new Set<string>();
   /** Since when it has refused them; others have them after a while. */
   readonly #refusedMs = new Map<string, number>();
 
-  constructor(options: ImportReconcileOptions) {
-    const { env, watched, turn } = options;
-    const { source, client } = env;
+  constructor(options: ImportDerivationOptions) {
     this.#options = options;
-    this.#applier = new Applier({
-      client,
-      turn,
-      stores: { ...source.written, serviceimports: watched.kind.store },
-      isOurs: (object) => importOf(object) !== undefined,
-      namespaceUid: (name) => source.namespaces.uidOf(name),
-      mayWrite: env.mayWrite,
-    });
   }
 
-  /** Reconciles one key. */
-  async run(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { env, parties, report } = this.#options;
-    const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
+  keys(): ReadonlySet<string> {
+    const { env, watched, parties } = this.#options;
+    return new Set([...[...watched.kind.store.values()].map(keyOf), ...env.source.imports(), ...parties.keys()]);
+  }
+
+  observe(key: string): ObservedKey {
     const standing = this.#standing(key);
-    const exports = parties.observe(key, standing);
-    const observed = this.#observe(key, standing, exports);
-    const decision = decideImport(observed);
-    if (decision.another !== undefined) return this.#leave(key, observed, exports, decision, decision.another);
-    if (await this.#isTaken(observed, signal)) return { requeueAfterMs: STALE_RETRY_MS };
+    const exports = this.#options.parties.observe(key, standing);
+    const { foreign } = this.#options.env.source.import(key);
+    return { exports, observed: this.#observe(key, standing, exports), foreign };
+  }
+
+  decide({ observed }: ObservedKey): ImportDecision {
+    return decideImport(observed);
+  }
+
+  async prepare(
+    key: string,
+    of: ObservedKey,
+    decision: ImportDecision,
+    signal: AbortSignal,
+  ): Promise<Outcome | undefined> {
+    if (decision.another !== undefined) return this.#leave(key, of, decision, decision.another);
+    return (await this.#isTaken(of.observed, signal)) ? { requeueAfterMs: STALE_RETRY_MS } : undefined;
+  }
+
+  goal({ observed, foreign }: ObservedKey, decision: ImportDecision): Goal {
     const { isPartial, isBlocked } = decision.manifests;
-    const steps = stepsOf(observed, decision);
-    const { foreign } = observed.namespaceState === 'exists' && !decision.isLeft ? env.source.import(key) : {};
-    const context = { applier: this.#applier, conflictRetryMs, texts: TEXTS };
-    const pass = await takeStep({ steps, isPartial, isBlocked, foreign }, context, signal);
-    if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
-    report.wrote(key, pass.done);
-    for (const { of, object } of pass.done) if (of === SERVICES) env.mirrorChanged?.(keyOf(object));
-    if (signal.aborted) return { again: true };
+    const isWritten = observed.namespaceState === 'exists' && !decision.isLeft;
+    return { steps: stepsOf(observed, decision), isPartial, isBlocked, foreign: isWritten ? foreign : undefined };
+  }
+
+  wrote(key: string, _: ObservedKey, __: ImportDecision, { done }: MirrorPass): void {
+    this.#options.report.wrote(key, done);
+  }
+
+  async settled(
+    key: string,
+    { exports, observed }: ObservedKey,
+    decision: ImportDecision,
+    pass: MirrorPass,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const refused = this.#whenRefused(key, observed, pass);
     if (refused !== undefined) return refused;
-    if (pass.again) return pass;
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
-    parties.forgetAnswers(key, exports, this.#standing(key));
-    const departures = exports.targets.flatMap(({ departed }) => [...departed.values()].filter(Number.isFinite));
-    return merged([pass, reported, ...departures.map((requeueAfterMs) => ({ requeueAfterMs }))]);
+    this.#options.parties.forgetAnswers(key, exports, this.#standing(key));
+    const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
+    return merged([reported, { requeueAfterMs: soonest(departures) }]);
   }
 
   /**
@@ -119,8 +141,7 @@ export class ImportReconcile {
   /** Says that another operator serves a ServiceImport, if this one would import the Service too (rule K7). */
   #leave(
     key: string,
-    { name, live, derived }: ObservedImport,
-    exports: ObservedExports,
+    { exports, observed: { name, live, derived } }: ObservedKey,
     { resolution }: ImportDecision,
     operator: string,
   ): Outcome {

@@ -4,8 +4,8 @@ import { ENDPOINTS, NAMESPACES, type Resource, SERVICES } from '../../../operato
 import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import type { MirrorPass } from '../../../operator/mirror/reasons.ts';
-import { reconcile } from '../../../operator/mirror/reconcile.ts';
-import type { Retain } from '../../../operator/runtime/pass.ts';
+import { goalOf, MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
+import { type Retain, takeStep } from '../../../operator/runtime/pass.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action, Desired } from '../../../operator/runtime/plan.ts';
 import { NOTHING_OWNED, ownedEndpoints, ownedService } from './observed.ts';
@@ -51,14 +51,9 @@ async function pass({ desired = {}, owned = {}, retain = () => false, answers = 
       return answer ?? (action.op === 'delete' ? { result: 'deleted' } : { result: 'written', object: action.object });
     },
   };
-  const context = { applier, conflictRetryMs: 30_000, random: () => 0 };
-  const result: MirrorPass = await reconcile(
-    { ...NOTHING, ...desired },
-    { ...NOTHING_OWNED, ...owned },
-    retain,
-    context,
-    new AbortController().signal,
-  );
+  const context = { applier, conflictRetryMs: 30_000, random: () => 0, texts: MIRROR_TEXTS };
+  const goal = goalOf({ ...NOTHING, ...desired }, { ...NOTHING_OWNED, ...owned }, retain);
+  const result: MirrorPass = await takeStep(goal, context, new AbortController().signal);
   return { ...result, did };
 }
 
@@ -193,8 +188,8 @@ describe('many writes of one key (H7)', () => {
     };
     const services = Array.from({ length: 100 }, (_, at) => service(`web-${at}`));
     const { signal } = new AbortController();
-    const context = { applier, conflictRetryMs: 30_000 };
-    const { writes } = await reconcile({ ...NOTHING, services }, NOTHING_OWNED, () => false, context, signal);
+    const context = { applier, conflictRetryMs: 30_000, texts: MIRROR_TEXTS };
+    const { writes } = await takeStep(goalOf({ ...NOTHING, services }, NOTHING_OWNED), context, signal);
     expect([writes, most]).toEqual([100, 16]);
   });
 });

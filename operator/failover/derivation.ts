@@ -1,0 +1,243 @@
+/**
+ * ServiceFailovers as they are derived (rules J1 to J4): what is known of one goes in; its routes, changed in place, and its
+ * status come out.
+ */
+import type { FieldError } from '../../crds/field-error.ts';
+import { servedVerbs } from '../kube/discovery.ts';
+import { describe, isConflict, unlessNotFound } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { keyOf, type KubeObject, splitKey } from '../kube/objects.ts';
+import type { Absence } from '../runtime/absence.ts';
+import type { Derivation } from '../runtime/derivation.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { merged, type Outcome } from '../runtime/outcome.ts';
+import type { Goal, Pass, PassTexts } from '../runtime/pass.ts';
+import type { Action, Owned } from '../runtime/plan.ts';
+import { isCertainlyGone } from '../source/namespaces.ts';
+import type { SourceStores } from '../source/stores.ts';
+import type { Readiness } from './decide.ts';
+import type { ServiceEndpoints } from './endpoints.ts';
+import type { ObservedFailover, Route } from './observed.ts';
+import { type Decision, decideFailover, type Finding } from './plan.ts';
+import { type FailoverReport, STATUS_PERIOD_MS } from './report.ts';
+import { ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
+import { anotherOf, readStatus } from './status.ts';
+import { type FailoverObject, SERVICE_FAILOVERS, type Watched } from './watched.ts';
+
+export interface FailoverDerivationOptions {
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  /** The only namespaces that are served. @default all */
+  readonly namespaces: readonly string[] | undefined;
+  readonly client: KubeClient;
+  readonly source: Pick<SourceStores, 'services' | 'namespaces'>;
+  readonly watched: Watched;
+  readonly endpoints: Pick<ServiceEndpoints, 'of'>;
+  readonly report: FailoverReport;
+  /** There was no place for ServiceFailovers, or a list showed none at all: nobody may have asked for that. */
+  readonly absence: Absence;
+  readonly log: Logger;
+  /** Takes notice that a route was written, or deleted. */
+  readonly routeWritten: (action: Action) => void;
+  /** Time between two writes of one status, in milliseconds. @default 1000 */
+  readonly statusPeriodMs?: number | undefined;
+  /** @default Date.now */
+  readonly now?: () => number;
+}
+
+/** What is known of a key. */
+export type ObservedKey =
+  /** It cannot be read, be it there or not. */
+  | { readonly is: 'unread' }
+  /** It is not there; these are the routes that it has left. */
+  | { readonly is: 'gone'; readonly owned: readonly Route[] }
+  | { readonly is: 'anothers'; readonly object: FailoverObject; readonly operator: string }
+  | { readonly is: 'invalid'; readonly object: FailoverObject; readonly errors: readonly FieldError[] }
+  /** What has not been read yet is read soon, and then all keys come again. */
+  | { readonly is: 'awaited' }
+  | { readonly is: 'served'; readonly object: FailoverObject; readonly observed: ObservedFailover };
+
+/** Time until it is asked again what the API server serves. */
+const RETRY_MS = 10_000;
+
+export class FailoverDerivation implements Derivation<ObservedKey, Decision | undefined, Finding> {
+  readonly texts = TEXTS;
+  readonly #options: FailoverDerivationOptions;
+  /** Readiness as it was last decided: the status may be written later. */
+  readonly #readiness = new Map<string, ReadonlyMap<string, Readiness>>();
+
+  constructor(options: FailoverDerivationOptions) {
+    this.#options = options;
+  }
+
+  keys(): ReadonlySet<string> {
+    const { failovers, routes } = this.#options.watched;
+    const left = ROUTE_KINDS.flatMap((kind) => [...routes[kind].store.indexed('failover')]);
+    return new Set([...[...failovers.store.values()].map(keyOf), ...left]);
+  }
+
+  observe(key: string): ObservedKey {
+    const { watched, source, namespace: own, namespaces } = this.#options;
+    const { namespace } = splitKey(key);
+    if (watched.failovers.stateIn(namespace) !== 'readable') return { is: 'unread' };
+    const object = watched.failovers.store.get(key);
+    if (object === undefined) return { is: 'gone', owned: watched.ownedBy(key) };
+    const operator = anotherOf(object.status, own);
+    if (operator !== undefined && !isCertainlyGone(source.namespaces, namespaces, operator))
+      return { is: 'anothers', object, operator };
+    if (!object.read.ok) return { is: 'invalid', object, errors: object.read.errors };
+    const observed = this.#observe(key, object, object.read.value);
+    return this.#isAwaited(namespace, observed) ? { is: 'awaited' } : { is: 'served', object, observed };
+  }
+
+  decide(of: ObservedKey): Decision | undefined {
+    const { now = Date.now } = this.#options;
+    return of.is === 'served' ? decideFailover(of.observed, now()) : undefined;
+  }
+
+  async prepare(
+    key: string,
+    of: ObservedKey,
+    decision: Decision | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome | undefined> {
+    const { report } = this.#options;
+    switch (of.is) {
+      case 'unread':
+      case 'awaited':
+        return {};
+      case 'gone':
+        this.#readiness.delete(key);
+        report.forget(key);
+        return of.owned.length === 0 ? {} : this.#whileAbsent(key, signal);
+      case 'anothers':
+        this.#readiness.delete(key);
+        return report.leave(key, of.object, of.operator);
+      case 'invalid':
+        return report.report(key, of.object, { invalid: of.errors }, signal);
+      case 'served': {
+        // Who has not said that it serves the ServiceFailover writes no route for it: another may be about to.
+        const claimed = await report.claim(key, of.object, signal);
+        if (claimed === undefined && decision !== undefined) this.#remember(key, of.observed, decision);
+        return claimed;
+      }
+    }
+  }
+
+  goal(of: ObservedKey, decision: Decision | undefined): Goal {
+    if (of.is === 'gone') return { steps: [{ desired: [], owned: of.owned.map(ownedRoute) }], ...WHOLE };
+    if (of.is !== 'served' || decision === undefined) return { steps: [], ...WHOLE };
+    const retain = (_: unknown, object: KubeObject): boolean => decision.kept.includes(object as Route);
+    const { routes, isPartial } = decision;
+    const owned = of.observed.owned.map(ownedRoute);
+    return { steps: [{ desired: routes, owned }], isPartial, isBlocked: false, retain };
+  }
+
+  wrote(_: string, __: ObservedKey, ___: Decision | undefined, { done }: Pass<Finding>): void {
+    const { log, routeWritten } = this.#options;
+    for (const action of done) {
+      const route = `${action.of.kind} ${keyOf(action.object)}`;
+      log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
+      routeWritten(action);
+    }
+  }
+
+  async settled(
+    key: string,
+    of: ObservedKey,
+    decision: Decision | undefined,
+    { done, errors, refusals }: Pass<Finding>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { report, log, statusPeriodMs = STATUS_PERIOD_MS } = this.#options;
+    const failure = refusals[0] ?? failureOf(errors);
+    if (of.is !== 'served' || decision === undefined) {
+      // Nothing is left that could say so.
+      if (failure !== undefined) log.warn({ failover: key, error: failure.message }, 'a route cannot be deleted');
+      return {};
+    }
+    // Where a gateway is dead, the routes of all others come before the first status.
+    if (done.length > 0 && errors.length === 0) return { requeueAfterMs: statusPeriodMs };
+    const { object, observed } = of;
+    const reported = await report.report(key, object, { observed, decision, failure }, signal);
+    const { requeueAfterMs } = decision;
+    return merged([reported, { requeueAfterMs }, { requeueAfterMs: failure && RETRY_MS }]);
+  }
+
+  #remember(key: string, { settings }: ObservedFailover, { readiness }: Decision): void {
+    const states = settings.backends.map(({ service }, at) => [service, readiness[at] as Readiness] as const);
+    this.#readiness.set(key, new Map(states));
+  }
+
+  /**
+   * Whether what decides about a ServiceFailover is still to be read. What it does without is only awaited until the
+   * API server has answered, be it with an error.
+   */
+  #isAwaited(namespace: string, { apex, settings }: ObservedFailover): boolean {
+    const { slices, profiles, policyRoutes, routes } = this.#options.watched;
+    const ports = apex === undefined ? [] : routedPorts(apex, settings.routeKind);
+    const needed = [slices, ...ports.map(({ kind }) => routes[kind])];
+    if (needed.some((each) => each.stateIn(namespace) === 'unknown')) return true;
+    return [profiles, policyRoutes, ...ROUTE_KINDS.map((kind) => routes[kind])].some((each) =>
+      each.isAwaitedIn(namespace),
+    );
+  }
+
+  #observe(key: string, object: FailoverObject, settings: ObservedFailover['settings']): ObservedFailover {
+    const { services } = this.#options.source;
+    const { routes } = this.#options.watched;
+    const { namespace } = splitKey(key);
+    const service = `${namespace}/${settings.service}`;
+    return {
+      settings,
+      apex: services.get(service),
+      backends: settings.backends.map((backend) => {
+        const live = services.get(`${namespace}/${backend.service}`);
+        return { live, endpoints: live && this.#options.endpoints.of(live) };
+      }),
+      owned: this.#options.watched.ownedBy(key),
+      others: this.#options.watched.othersFor(service, key),
+      kinds: {
+        GRPCRoute: routes.GRPCRoute.stateIn(namespace),
+        HTTPRoute: routes.HTTPRoute.stateIn(namespace),
+        TCPRoute: routes.TCPRoute.stateIn(namespace),
+      },
+      hasProfile: this.#options.watched.profiles.store.by('service', service).length > 0,
+      before: this.#readiness.get(key) ?? readStatus(object.status).readiness,
+    };
+  }
+
+  /**
+   * Whether the routes of a ServiceFailover that is gone must stay: all of them may be gone with their CRD, which a list
+   * that shows none does not tell, and a watch may be behind.
+   */
+  async #whileAbsent(key: string, signal: AbortSignal): Promise<Outcome | undefined> {
+    const { client, absence } = this.#options;
+    if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) absence.noticed();
+    const waitMs = absence.leftMs(key);
+    if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
+    const { namespace, name } = splitKey(key);
+    // It may have been made anew.
+    const there = await client.read(SERVICE_FAILOVERS, namespace, name, signal).catch(unlessNotFound);
+    return there === undefined ? undefined : { requeueAfterMs: RETRY_MS };
+  }
+}
+
+/** Nothing is left for later, and nobody is in the way. */
+const WHOLE = { isPartial: false, isBlocked: false } as const;
+
+const ownedRoute = (object: Route): Owned => ({ of: ROUTES[object.kind], object });
+
+/** What failed; a conflict says no more than that the view was old. */
+function failureOf(errors: readonly unknown[]): Finding | undefined {
+  const error = errors.find((each) => !isConflict(each));
+  return error === undefined ? undefined : { reason: 'Error', message: describe(error) };
+}
+
+const TEXTS: PassTexts<Finding> = {
+  foreign: (kind, name) => ({ reason: 'NameConflict', message: `${kind} ${name} is not ours: delete or rename it` }),
+  contested: (route) => ({ reason: 'RouteContested', message: `somebody keeps changing ${route}` }),
+  vanished: (namespace) => ({ reason: 'Error', message: `namespace ${namespace} is gone, or about to go` }),
+  refusedName: (kind, name) => ({ reason: 'Error', message: `the API server refuses the name of ${kind} ${name}` }),
+  added: (object, keys) => `somebody keeps adding ${keys.join(', ')} to ${object}; it is removed less and less often`,
+};

@@ -1,0 +1,197 @@
+/**
+ * Federated Services as they are derived: one key for each namespace and name covers all clusters (rule I2). What clusters
+ * that take part know goes in, and a status for each of them comes out.
+ */
+import { federatedName } from '../../crds/wire.ts';
+import { describe, isConflict } from '../kube/errors.ts';
+import { type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
+import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
+import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import type { Derivation } from '../runtime/derivation.ts';
+import type { MayWrite } from '../runtime/fence.ts';
+import type { Outcome } from '../runtime/outcome.ts';
+import type { Goal } from '../runtime/pass.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
+import { federationOf, isFederated } from '../source/owner.ts';
+import type { SourceStores } from '../source/stores.ts';
+import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
+import { decideFederation, type FederationDecision } from './decide.ts';
+import { ownedOf } from './desired.ts';
+import { listedClusters, membershipOf } from './membership.ts';
+import type { LocalParty, ObservedFederation, TargetParty } from './observed.ts';
+import type { FederationParty, Participant } from './party.ts';
+
+/** Who takes part in federated Services. */
+export interface Participants {
+  readonly local: Participant<LocalParty>;
+  /** By cluster. */
+  readonly parties: ReadonlyMap<string, FederationParty>;
+  /** Every cluster that has taken part: it is one of this operator's. */
+  readonly met: ReadonlySet<string>;
+  /**
+   * Whether a Link names a cluster, or it is not known yet that none does. The memberships of such a cluster stay while no
+   * session of it takes part (rule I6).
+   */
+  readonly mayHaveLink: (cluster: string) => boolean;
+  /** Target clusters of all Links that select members, with a session or without (rule I6). */
+  readonly selecting: () => Iterable<string>;
+}
+
+export interface FederationOptions extends Participants {
+  readonly env: Pick<SharedEnvironment, 'config' | 'log'> & {
+    readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
+  };
+  /** Time until a key is looked at again for which something is awaited, in milliseconds. */
+  readonly awaitedRetryMs: number;
+}
+
+export class FederationDerivation implements Derivation<ObservedFederation, FederationDecision, Refusal> {
+  readonly texts = MIRROR_TEXTS;
+  readonly #options: FederationOptions;
+  /** Keys that were reported with a status. */
+  readonly #reported = new Set<string>();
+  /** Keys of which every member has joined. */
+  readonly #settled = new Set<string>();
+
+  constructor(options: FederationOptions) {
+    this.#options = options;
+  }
+
+  keys(): ReadonlySet<string> {
+    const { env, local, parties } = this.#options;
+    const keys = [local, ...parties.values()].flatMap((each) => [...each.keys()]);
+    return new Set([...env.source.federations(), ...keys, ...this.#reported]);
+  }
+
+  /** Reports whether every member that the key has had when it was looked at last has joined. */
+  isSettled(key: string): boolean {
+    return this.#settled.has(key);
+  }
+
+  observe(key: string): ObservedFederation {
+    const { env, local, parties, met, mayHaveLink, selecting } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const federation = env.source.federation(key);
+    const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
+    const known = [...parties.values()].map((party): TargetParty => {
+      const target = party.observe(key);
+      const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
+      return isLeaving && !party.confirmsNoMember(key) ? { ...target, knowledge: 'unknown' } : target;
+    });
+    const linked = new Set(selecting());
+    const listed = [...listedClusters({ name, ...federation })].filter(mayHaveLink);
+    const silent = [...new Set([...listed, ...linked])].filter((cluster) => !parties.has(cluster));
+    return {
+      namespace,
+      name,
+      namespaceState: namespaceStateOf(namespace, env),
+      local: local.observe(key),
+      targets: [
+        ...known,
+        ...silent.map((each) => ({ ...unknownParty(each), isLinked: linked.has(each) || met.has(each) })),
+      ],
+      operators: operatorsOf(env),
+      ...federation,
+    };
+  }
+
+  decide(observed: ObservedFederation): FederationDecision {
+    return decideFederation(observed);
+  }
+
+  goal(observed: ObservedFederation, { manifests, isLeft }: FederationDecision): Goal {
+    const owned = ownedOf(observed);
+    // What must stay is desired.
+    return goalOf(manifests, isLeft ? { ...owned, foreign: undefined } : owned);
+  }
+
+  /** What the writes of one federated Service need: the Leases of those whose memberships they may change (rule H1). */
+  fence(observed: ObservedFederation): MayWrite {
+    const { local, parties } = this.#options;
+    const clusters = membershipOf(observed)?.clusters;
+    const concerned = observed.targets.flatMap(({ knowledge, service, link: { cluster } }) => {
+      const isConcerned = knowledge !== 'anothers' && (service !== undefined || clusters?.has(cluster) === true);
+      const party = isConcerned ? parties.get(cluster) : undefined;
+      return party === undefined ? [] : [party];
+    });
+    return () => [local, ...concerned].every(({ mayWrite }) => mayWrite());
+  }
+
+  wrote(
+    _: string,
+    { namespace, name }: ObservedFederation,
+    { awaited }: FederationDecision,
+    { done }: MirrorPass,
+  ): void {
+    const { log } = this.#options.env;
+    const service = `${namespace}/${federatedName(name)}`;
+    for (const { op, of, object } of done) {
+      log.debug({ service, op, object: `${of.kind} ${object.metadata.name}` }, 'written');
+      if (of === SERVICES && awaited.size > 0) {
+        log.info({ service }, 'federated Service kept without members: not all clusters that may have one are known');
+      }
+      if (of !== SERVICES || op === 'update') continue;
+      log.info(
+        { service },
+        op === 'delete' ? 'federated Service deleted: it has no member' : 'federated Service created',
+      );
+    }
+  }
+
+  settled(key: string, observed: ObservedFederation, decision: FederationDecision, pass: MirrorPass): Outcome {
+    if (pass.errors.length === 0) this.#forgetAnswers(key, observed);
+    if (!pass.errors.some(isConflict)) this.#report(key, decision, pass);
+    // Whether another holds the Lease of a cluster is found out on the way.
+    return decision.awaited.size > 0 ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
+  }
+
+  /** Forgets the answers by which memberships have ended: each is good for one attempt. */
+  #forgetAnswers(key: string, { targets }: ObservedFederation): void {
+    for (const { knowledge, service, link } of targets) {
+      if (knowledge === 'known' && service === undefined) {
+        this.#options.parties.get(link.cluster)?.forgetAnswer?.(key);
+      }
+    }
+  }
+
+  #report(key: string, { statuses, local: ofLocal, awaited }: FederationDecision, pass: MirrorPass): void {
+    const { local, parties } = this.#options;
+    const after = (status: MirrorStatus | undefined): MirrorStatus | undefined =>
+      status?.mirrored === true ? afterPass(status, pass) : status;
+    for (const [cluster, party] of parties) {
+      party.report(key, after(statuses.get(cluster)), awaited.has(cluster));
+    }
+    local.report(key, after(ofLocal), awaited.has(undefined));
+    if (statuses.size > 0 || ofLocal !== undefined) this.#reported.add(key);
+    else this.#reported.delete(key);
+    const members = [...statuses.values()].map(after);
+    if (members.length > 0 && members.every((status) => status?.mirrored === true)) this.#settled.add(key);
+    else this.#settled.delete(key);
+  }
+}
+
+/** Whether an object that prevents a creation is ours after all: the store was behind. */
+export const isOfFederation = (object: KubeObject): boolean =>
+  'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
+
+/** A cluster that has a Link, or may have one, and no session that takes part. */
+export const unknownParty = (cluster: string): TargetParty => ({
+  knowledge: 'unknown',
+  link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
+  // Before all others: labels and ports may be those of its member, and stay.
+  seniority: { createdAt: '', name: cluster },
+  mayHaveMember: true,
+  mode: 'remote-discovery',
+  isDiscoverable: undefined,
+  isAdmitted: true,
+  anyReady: undefined,
+});
+
+/** The status of a member, if what it asks for could not be written. */
+function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): MirrorStatus {
+  const [refusal] = refusals;
+  if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };
+  if (errors.length === 0) return status;
+  return { ...status, mirrored: false, reason: 'Error', message: describe(errors[0]) };
+}

@@ -1,0 +1,179 @@
+/**
+ * The mirrors of one target cluster as they are derived: one key for each target Service, and one for the probe Service. What
+ * is observed is supplied, as a value; the status of each key is kept here.
+ */
+import { isConflict } from '../kube/errors.ts';
+import { decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
+import { type Manifests, stayingAs } from '../mirror/desired.ts';
+import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
+import type { NameClaims } from '../mirror/names.ts';
+import type { Observed, OwnedObjects } from '../mirror/observed.ts';
+import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
+import { Rendered } from '../mirror/rendered.ts';
+import { retained } from '../mirror/retain.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import type { Derivation } from '../runtime/derivation.ts';
+import { type Outcome, soonest } from '../runtime/outcome.ts';
+import type { Goal } from '../runtime/pass.ts';
+import type { Turns } from '../runtime/turns.ts';
+import type { Asked } from '../served/listeners.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import type { SourceStores } from '../source/stores.ts';
+
+/** Supplies what the mirrors of a cluster are made from. */
+export interface MirrorSource {
+  /** Returns the keys of all exported Services. */
+  keys(): Iterable<string>;
+  /** Returns everything that decides about one target Service. */
+  observe(key: string): Observed;
+  /** Asks the target; the key is added when it has answered. @default - what is observed is certain */
+  ask?(key: string, of: Asked): void;
+  /** Forgets what the target answered. */
+  forgetAnswer?(key: string, of: Asked): void;
+  /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
+  probe(): Manifests | undefined;
+}
+
+/** Who learns what becomes of the mirrors. */
+export interface MirrorFollower {
+  begins(key: string): void;
+  /** @param refusal why the target Service is not mirrored; undefined if it is */
+  wrote(key: string, pass: MirrorPass, refusal: Refusal | undefined): Promise<void>;
+  /** @param isPending whether nothing can be decided before the target has answered */
+  settled(key: string, pass: MirrorPass, isPending: boolean): void;
+  /** @param status undefined: the target Service is not exported, and no mirror of it is left */
+  reported(
+    key: string,
+    status: MirrorStatus | undefined,
+    before: MirrorStatus | undefined,
+    notes: readonly string[],
+  ): void;
+  /** Somebody else's object has the name of the probe Service. */
+  probeRefused(): void;
+}
+
+export interface MirrorDerivationOptions {
+  readonly cluster: string;
+  readonly from: MirrorSource;
+  readonly claims: NameClaims;
+  readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'>;
+  readonly turns: Turns;
+  /** @default - nobody */
+  readonly follower?: MirrorFollower;
+}
+
+/** The probe Service, as it is. */
+interface ObservedProbe {
+  /** Undefined while it is not known what it must be. */
+  readonly probe: Manifests | undefined;
+  readonly owned: OwnedObjects;
+}
+
+/** What is known of a key: of a target Service, or of the probe Service. */
+export type ObservedKey = Observed | ObservedProbe;
+
+/** What a key must be; without a shape: the probe Service. */
+export type DecidedKey = Decision | { readonly manifests: Manifests | undefined };
+
+export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Refusal> {
+  readonly texts = MIRROR_TEXTS;
+  /** Status of each target Service, by key. */
+  readonly statuses = new Map<string, MirrorStatus>();
+  readonly #options: MirrorDerivationOptions;
+  readonly #rendered: Rendered;
+
+  constructor(options: MirrorDerivationOptions) {
+    const { turns } = options;
+    this.#options = options;
+    this.#rendered = new Rendered({ isTurnOver: () => turns.isOver() });
+  }
+
+  begins(key: string): void {
+    this.#options.follower?.begins(key);
+  }
+
+  /** Returns all keys that may need work: exported, mirrored, claiming a name or reported; and the probe Service. */
+  keys(): ReadonlySet<string> {
+    const { from, cluster, source, claims } = this.#options;
+    const known = [...source.keysOf(cluster), ...claims.keysOf(cluster), ...this.statuses.keys()];
+    return new Set([PROBE_KEY, ...from.keys(), ...known]);
+  }
+
+  observe(key: string): ObservedKey {
+    const { from, cluster, source } = this.#options;
+    return key === PROBE_KEY ? { probe: from.probe(), owned: source.ownedBy({ cluster, key }) } : from.observe(key);
+  }
+
+  decide(observed: ObservedKey): DecidedKey {
+    if ('probe' in observed) return { manifests: observed.probe };
+    return decide(observed, this.#options.claims, this.#rendered);
+  }
+
+  isUnfinished({ manifests }: DecidedKey): boolean {
+    return manifests?.isUnfinished === true;
+  }
+
+  prepare(key: string, observed: ObservedKey, decision: DecidedKey): undefined {
+    if ('probe' in observed || !('shape' in decision)) return;
+    const { from } = this.#options;
+    if (isUnconfirmed(decision)) from.ask?.(key, 'service');
+    // An answer is good for one attempt, which waits for both: what is tried again after a while is to be confirmed again.
+    else if (observed.isConfirmed && observed.arePodsUnconfirmed !== true) from.forgetAnswer?.(key, 'service');
+    if (observed.arePodsUnconfirmed === true) from.ask?.(key, 'pods');
+  }
+
+  goal(observed: ObservedKey, decision: DecidedKey): Goal {
+    const { manifests } = decision;
+    if (manifests === undefined) return NO_GOAL;
+    if ('probe' in observed || !('shape' in decision)) return goalOf(manifests, observed.owned);
+    return {
+      ...goalOf(manifests, observed.owned, retained(observed, decision.shape)),
+      // It stays, and follows the gateway.
+      unreplaced: async (names) => goalOf(await this.#staying(observed, names), observed.owned, () => true),
+    };
+  }
+
+  async wrote(key: string, _: ObservedKey, decision: DecidedKey, pass: MirrorPass): Promise<void> {
+    const refusal = 'shape' in decision ? refusalOf(decision, pass) : undefined;
+    await this.#options.follower?.wrote(key, pass, refusal);
+  }
+
+  settled(key: string, observed: ObservedKey, decision: DecidedKey, pass: MirrorPass): Outcome {
+    const { from, follower } = this.#options;
+    if ('probe' in observed || !('shape' in decision)) {
+      const refusals = [...(decision.manifests?.refusals ?? []), ...pass.refusals];
+      if (refusals.some(({ reason }) => reason === 'NameConflict')) follower?.probeRefused();
+      follower?.settled(key, pass, false);
+      return {};
+    }
+    const { shape } = decision;
+    // While nothing can be decided, the last status is kept.
+    if (shape.kind !== 'undecided' && !pass.errors.some(isConflict))
+      this.#report(key, statusOf(observed, shape, refusalOf(decision, pass), pass), pass.notes);
+    const isPending = isUnconfirmed(decision) || observed.arePodsUnconfirmed === true;
+    // While there is more to do, pods that are gone must not come back.
+    if (!isPending) from.forgetAnswer?.(key, 'pods');
+    follower?.settled(key, pass, isPending);
+    return { isPending, requeueAfterMs: soonest(observed.departed.values()) };
+  }
+
+  #report(key: string, status: MirrorStatus | undefined, notes: readonly string[]): void {
+    const before = this.statuses.get(key);
+    if (status === undefined) this.statuses.delete(key);
+    else this.statuses.set(key, status);
+    this.#options.follower?.reported(key, status, before, notes);
+  }
+
+  /** What could not be replaced, as it must be in the form that it has. What takes long to render is rendered in several turns. */
+  async #staying(observed: Observed, names: ReadonlySet<string>): Promise<Manifests> {
+    for (;;) {
+      const manifests = stayingAs(observed, this.#rendered, (name) => names.has(name));
+      if (!manifests.isUnfinished) return manifests;
+      await this.#options.turns.next();
+    }
+  }
+}
+
+const isUnconfirmed = ({ shape }: Decision): boolean => shape.kind === 'undecided' && shape.isUnconfirmed === true;
+
+const NO_GOAL: Goal = { steps: [], isPartial: false, isBlocked: false };
