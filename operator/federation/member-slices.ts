@@ -12,7 +12,7 @@ import {
   gatewaySubset,
   render,
 } from '../../constructs/rendered/index.ts';
-import { Annotation, federatedName, Label } from '../../crds/wire.ts';
+import { Annotation, federatedName } from '../../crds/wire.ts';
 import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
 import { type Member, portsIn } from './member.ts';
 import { memberOf } from './membership.ts';
@@ -99,18 +99,19 @@ export function retainedSlices(
 /** The slices of a target that cannot be read, with the gateway as it is now. */
 function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
   const { cluster } = target.link;
-  return refreshedSlices(target, slicesOf(observed, cluster), `${federatedName(observed.name)}.${cluster}`);
+  const service = federatedName(observed.name);
+  return refreshedSlices(target, slicesOf(observed, cluster), { service, slicePrefix: `${service}.${cluster}` });
 }
 
 /**
  * Returns the existing slices of a target that cannot be read, with the gateway's current addresses and readiness (rules C1,
  * I6). Slices without endpoints stay empty. If the Link has no gateway any more, they are not ready.
- * @param slicePrefix what their names start with
+ * @param of the Service that they belong to, and what their names start with. Their labels may have been taken away.
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
   slices: readonly EndpointSlice[],
-  slicePrefix: string,
+  of: { readonly service: string; readonly slicePrefix: string },
 ): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
   const { addresses, listed, alive } = liveOf(gateway, slices);
@@ -123,9 +124,9 @@ export function refreshedSlices(
   const { port, identity } = leadsTo;
   return render((chart) => {
     endpointsObjects(chart, {
-      name: labels[Label.serviceName] ?? '',
+      name: of.service,
       namespace,
-      slicePrefix,
+      slicePrefix: of.slicePrefix,
       labels,
       annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
       kind: 'slices',

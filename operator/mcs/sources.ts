@@ -104,7 +104,8 @@ function retainedSlices(observed: ObservedImport, source: Source, shape: Shape):
     return [...ofPods, ...slices.flatMap((each) => withPorts(each, ports, shape))];
   }
   if (target === undefined || shape.mode !== 'gateway' || shape.type === 'Headless') return [...ofPods, ...slices];
-  return refreshedSlices(target, slices, importSlicePrefix(observed.name, target.link.cluster));
+  const slicePrefix = importSlicePrefix(observed.name, target.link.cluster);
+  return refreshedSlices(target, slices, { service: derivedName(observed.name), slicePrefix });
 }
 
 /** Returns the slices of the Services of pods, with the gateway as it is now. */
@@ -112,18 +113,20 @@ const refreshedPodSlices = (
   target: TargetExporter | undefined,
   slices: readonly EndpointSlice[],
 ): readonly KubeObject[] =>
-  [...Map.groupBy(slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? '')].flatMap(([service, of]) =>
-    refreshedSlices(target ?? {}, of, service),
+  // A label can be lost; the name, which starts with that of the Service, cannot.
+  [...Map.groupBy(slices, ({ metadata }) => metadata.name.replace(/-ipv[46]$/, ''))].flatMap(([service, of]) =>
+    refreshedSlices(target ?? {}, of, { service, slicePrefix: service }),
   );
 
-/** Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. */
+/**
+ * Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. One that
+ * leads to a gateway may have lost the label that tells.
+ */
 function isOfShape({ metadata, endpoints }: EndpointSlice, name: string, { type, mode }: Shape): boolean {
   const service = metadata.labels?.[Label.serviceName];
   if (type === 'Headless') return service === undefined;
-  return (
-    service === (mode === 'gateway' ? derivedName(name) : undefined) &&
-    (endpoints ?? []).every(({ hostname }) => hostname === undefined)
-  );
+  const isOfService = mode === 'gateway' ? [derivedName(name), undefined].includes(service) : service === undefined;
+  return isOfService && (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 }
 
 /** A slice of which the pods are not known, with those of its ports that are still imported; none if it has no others. */

@@ -56,7 +56,9 @@ export function mirroredName(mirror: string, cluster: string): string | undefine
  */
 function serviceOf(object: KubeObject | EndpointSlice): string {
   const { labels, name } = object.metadata;
-  return 'addressType' in object ? (labels?.[Label.serviceName] ?? name.replace(/\..*/, '')) : name;
+  if (!('addressType' in object)) return name;
+  const { [Label.serviceName]: service = '' } = labels ?? {};
+  return service === '' ? name.replace(/\..*/, '') : service;
 }
 
 /**

@@ -268,6 +268,15 @@ export const FAULTS: readonly Fault[] = [
     defects: ['what a headless mirror has of the one in whose place it came does not follow the gateway'],
   },
   {
+    rule: 'A6',
+    by: 'histories',
+    needed: 1290,
+    defects: [
+      'a slice that has lost its label is written with an empty one',
+      'an empty label of a slice is the name of a Service',
+    ],
+  },
+  {
     rule: 'D10',
     defects: ['a slice holds more endpoints than Kubernetes accepts'],
     outside: 'no Service has more than a thousand pods',

@@ -17,6 +17,7 @@ import {
   importOf,
   keyOf,
   one,
+  derivedName,
   SERVICE_EXPORT,
   SERVICE_IMPORT,
 } from './import-objects.ts';
@@ -166,9 +167,16 @@ export class LostImports {
     if (type !== 'ClusterSetIP') this.#ips.delete(uid);
     if (type !== 'ClusterSetIP' || ips.length === 0) return;
     const before = this.#ips.get(uid);
-    this.#ips.set(uid, ips.join());
+    // It may be written for a derived Service that is gone, while another operator, which saw neither, has made the next one.
+    this.#ips.set(uid, before === undefined ? (this.#derivedIps(object) ?? ips.join()) : ips.join());
     if (before !== undefined && before !== ips.join())
       this.#options.complain(`ServiceImport ${keyOf(object)} had ${before}, and has ${ips.join()} now (K3)`);
+  }
+
+  /** The addresses of what is derived from a ServiceImport; undefined if nothing is. */
+  #derivedIps({ metadata: { namespace, name } }: KubeObject): string | undefined {
+    const derived = this.#options.east.get('v1', 'Service', namespace, derivedName(name));
+    return derived && (specOf(derived) as { readonly clusterIPs?: readonly string[] }).clusterIPs?.join();
   }
 
   #count(key: string, isByUs: boolean): void {

@@ -122,4 +122,20 @@ export const REVIEWED: readonly Defect[] = [
     replace: "=> spec?.clusterIP !== 'None';",
     tests: ['test/operator/mirror/gateway-endpoints.test.ts', 'test/simulation/regressions.test.ts'],
   },
+  {
+    name: 'a slice that has lost its label is written with an empty one',
+    file: 'operator/federation/member-slices.ts',
+    rule: 'A6',
+    find: 'name: of.service,',
+    replace: "name: labels['kubernetes.io/service-name'] ?? '',",
+    tests: ['test/operator/federation/decide.test.ts', 'test/operator/mcs/pods.test.ts'],
+  },
+  {
+    name: 'an empty label of a slice is the name of a Service',
+    file: 'operator/source/owner.ts',
+    rule: 'A6',
+    find: "service === '' ? name.replace",
+    replace: "service === 'none' ? name.replace",
+    tests: ['test/operator/source/owner.test.ts'],
+  },
 ];

@@ -1,4 +1,5 @@
 /** What a federated Service must be, example by example; test/operator/federation/rules.test.ts draws the rest. */
+import { withoutLabel } from '../mirror/observed.ts';
 import { describe, expect, test } from 'vitest';
 import { decideFederation } from '../../../operator/federation/decide.ts';
 import type { ObservedFederation, TargetParty } from '../../../operator/federation/observed.ts';
@@ -270,6 +271,15 @@ describe('gateway shape (I5)', () => {
     });
     expect(shownOf(without({ lacksGateway: true })).slices).toEqual({ 'web-federated.a-ipv4': 0 });
     expect(shownOf(without({})).slices).toEqual({ 'web-federated.a-ipv4': 1 });
+  });
+
+  test('a slice that has lost its label stays the one of a cluster that cannot be read, and gets it back (A6, I6)', () => {
+    const known = federation([throughGateway('a')]);
+    const [{ live, slices }] = settled(known);
+    const unread = throughGateway('a', { knowledge: 'unknown', service: undefined, anyReady: undefined });
+    const unlabelled = slices.map((each) => withoutLabel(each, 'kubernetes.io/service-name'));
+    const [after] = settled({ ...known, targets: [unread], live, slices: unlabelled });
+    expect(after.slices).toEqual(slices);
   });
 
   test('a cluster gets only the ports that it has, and says which it lacks', () => {

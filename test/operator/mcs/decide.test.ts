@@ -1,4 +1,5 @@
 /** What a ServiceImport is in one situation, and what it and the exports report (rules K1 to K5). */
+import { withoutLabel } from '../mirror/observed.ts';
 import { describe, expect, test } from 'vitest';
 import { clusterIds } from '../../../operator/mcs/cluster-ids.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
@@ -309,6 +310,12 @@ describe('what is not known (K5)', () => {
     expect(now.live?.spec).toEqual(before.live?.spec);
     expect(now.live?.status?.clusters).toEqual([{ cluster: 'id-north' }, { cluster: 'id-west' }]);
     expect(now.imported).toEqual(before.imported);
+  });
+
+  test('keeps slices that have lost their label, which they get back (A6)', () => {
+    const imported = before.imported.map((each) => withoutLabel(each, 'kubernetes.io/service-name'));
+    const gone = target('west', { isKnown: false, serviceExport: undefined, service: undefined });
+    expect(after(observed([gone, target('north')], { ...before, imported })).imported).toEqual(before.imported);
   });
 
   test('follows its gateway all the same (C1)', () => {

@@ -1,4 +1,5 @@
 /** The pods of a headless ServiceImport that are reached through gateways (rules K3 to K5, E1, E10). */
+import { withoutLabel } from '../mirror/observed.ts';
 import { describe, expect, test } from 'vitest';
 import { decideImport } from '../../../operator/mcs/decide.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
@@ -149,6 +150,13 @@ describe('a headless ServiceImport behind a gateway (K3)', () => {
     expect({ ...unresolved, live: undefined }).toEqual({ ...before, live: undefined });
     expect(after(observed([west(named('web-0'), { gateway })])).podServices).toEqual([]);
     expect(after(observed([west(named('web-0'), { gateway: undefined })], before)).podServices).toEqual([]);
+  });
+
+  test('keeps slices of pods that have lost their label while the cluster is not known (A6)', () => {
+    const before = after(observed([west(named('web-0', 'web-1'))]));
+    const imported = before.imported.map((each) => withoutLabel(each, 'kubernetes.io/service-name'));
+    const gone = west([], { isKnown: false, serviceExport: undefined, service: undefined, slices: undefined });
+    expect(after(observed([gone], { ...before, imported })).imported).toEqual(before.imported);
   });
 
   test('changes its shape in both directions, and its type, and nothing of the former one is left', () => {

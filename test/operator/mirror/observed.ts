@@ -1,5 +1,5 @@
 /** Observed states, with just what a test is about spelled out: an exported Service `web` of west, in namespace shop. */
-import type { Endpoints, EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import type { Endpoints, EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
 import type { GatewayView, LinkView, Observed } from '../../../operator/mirror/observed.ts';
 
 export interface ObservedOptions extends Partial<Omit<Observed, 'link' | 'gateway' | 'target'>> {
@@ -111,3 +111,9 @@ export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: 
   owned: NOTHING_OWNED,
   ...rest,
 });
+
+/** An object after somebody took a label away. */
+export const withoutLabel = <T extends KubeObject>(object: T, label: string): T => {
+  const { [label]: _, ...labels } = object.metadata.labels ?? {};
+  return { ...object, metadata: { ...object.metadata, labels } };
+};

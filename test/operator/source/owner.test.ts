@@ -103,4 +103,6 @@ it('knows a slice of a federated Service that has lost the label of its Service 
   const slice = sliceOf('web-federated.west-ipv4', 'web-federated', labels);
   expect(federationOf(slice)).toBe('shop/web');
   expect(federationOf({ ...slice, metadata: { ...slice.metadata, labels } })).toBe('shop/web');
+  const empty = { ...slice.metadata.labels, 'kubernetes.io/service-name': '' };
+  expect(federationOf({ ...slice, metadata: { ...slice.metadata, labels: empty } })).toBe('shop/web');
 });
