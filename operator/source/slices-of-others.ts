@@ -50,7 +50,7 @@ export class SlicesOfOthers {
         },
       }),
     });
-    this.selected = [labelled(Label.mirroredService, others), labelled(Label.mirroredGateway, [namespace])];
+    this.selected = [labelled(Label.mirroredService, others), labelled(Label.clusterName, [namespace])];
     this.derived = labelled(Label.serviceImport, others);
     this.#written = written;
     this.#all = [written, ...this.all.map(({ store }) => store)];
@@ -76,8 +76,9 @@ export class SlicesOfOthers {
 
   #of(service: string): readonly EndpointSlice[] {
     const foreign = this.#all.flatMap((store) => store.by('foreign', service));
-    // One that is ours again may be in another store yet.
-    return foreign.filter((slice) => [undefined, slice].includes(this.#written.get(keyOf(slice))));
+    // One that is ours again may be in another store yet, and a mirror in the operator's namespace is selected twice.
+    const byKey = new Map(foreign.map((slice) => [keyOf(slice), slice]));
+    return [...byKey.values()].filter((slice) => [undefined, slice].includes(this.#written.get(keyOf(slice))));
   }
 }
 

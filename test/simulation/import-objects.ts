@@ -54,3 +54,7 @@ export function clustersIn({ metadata: { labels = {}, annotations = {} } }: Kube
   const told = (annotations['multicluster.linkerd.io/remote-discovery'] ?? '').split(',');
   return told.flatMap((entry) => entry.split('@').slice(1));
 }
+
+/** The namespace of the operator that an object names as the one that serves it. */
+export const operatorOf = ({ metadata }: KubeObject): string | undefined =>
+  metadata.annotations?.['linkspan.dev/operator'];

@@ -9,6 +9,7 @@ import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
 import { exportedBy, Guard, keyOfMirror, notTaken } from './guard.ts';
+import { operatorOf } from './import-objects.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
 import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
@@ -47,9 +48,6 @@ const isElsewhere = ({ involvedObject }: KubeObject): boolean =>
   ['Service', 'ServiceExport', 'ServiceImport', 'ServiceFailover'].includes(
     (involvedObject as { readonly kind?: string } | undefined)?.kind ?? '',
   );
-
-/** The namespace of the operator that an object of an import names (K7). */
-const operatorOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.['linkspan.dev/operator'];
 
 export class Judge {
   readonly #east: HistoryCluster;

@@ -17,7 +17,7 @@ import {
   importOf,
   keyOf,
   one,
-  derivedName,
+  operatorOf,
   SERVICE_EXPORT,
   SERVICE_IMPORT,
 } from './import-objects.ts';
@@ -53,6 +53,8 @@ export class LostImports {
   readonly #names = new Map<string, { readonly cluster: string | undefined; readonly count: number }>();
   /** Addresses that we gave a ServiceImport, by its uid. */
   readonly #ips = new Map<string, string>();
+  /** The operators that made derived Services, by the addresses of these. */
+  readonly #makers = new Map<string, string>();
 
   constructor(options: LostImportsOptions) {
     const { complain, nowMs, linkOf } = options;
@@ -158,25 +160,25 @@ export class LostImports {
         this.#lost.deleted(kept, `ServiceImport ${key}`);
     }
     if (object.kind === SERVICE_IMPORT.kind && type !== 'DELETED' && isByUs) this.#sawAddresses(object);
+    const maker = operatorOf(object);
+    if (object.kind === 'Service' && type === 'ADDED' && maker !== undefined)
+      this.#makers.set(addressesOf(object), maker);
   }
 
-  /** K3. */
+  /**
+   * K3. The address is that of the derived Service, which another operator may have made that has seen nothing of the
+   * ServiceImport, after somebody deleted what there was.
+   */
   #sawAddresses(object: KubeObject): void {
     const { type, ips = [] } = object.spec as { readonly type?: string; readonly ips?: readonly string[] };
     const { uid = '' } = object.metadata;
     if (type !== 'ClusterSetIP') this.#ips.delete(uid);
     if (type !== 'ClusterSetIP' || ips.length === 0) return;
     const before = this.#ips.get(uid);
-    // It may be written for a derived Service that is gone, while another operator, which saw neither, has made the next one.
-    this.#ips.set(uid, before === undefined ? (this.#derivedIps(object) ?? ips.join()) : ips.join());
-    if (before !== undefined && before !== ips.join())
+    this.#ips.set(uid, ips.join());
+    const maker = this.#makers.get(ips.join());
+    if (before !== undefined && before !== ips.join() && (maker === undefined || maker === operatorOf(object)))
       this.#options.complain(`ServiceImport ${keyOf(object)} had ${before}, and has ${ips.join()} now (K3)`);
-  }
-
-  /** The addresses of what is derived from a ServiceImport; undefined if nothing is. */
-  #derivedIps({ metadata: { namespace, name } }: KubeObject): string | undefined {
-    const derived = this.#options.east.get('v1', 'Service', namespace, derivedName(name));
-    return derived && (specOf(derived) as { readonly clusterIPs?: readonly string[] }).clusterIPs?.join();
   }
 
   #count(key: string, isByUs: boolean): void {
@@ -207,6 +209,9 @@ export class LostImports {
     return new Set(objects.filter((each) => importOf(each) === key).flatMap(clustersIn));
   }
 }
+
+const addressesOf = (service: KubeObject): string =>
+  ((specOf(service) as { readonly clusterIPs?: readonly string[] }).clusterIPs ?? []).join();
 
 const targetOf = ({ metadata: { name } }: KubeObject): TargetName => TARGET_OF[name as LinkName];
 

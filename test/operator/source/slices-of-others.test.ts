@@ -130,4 +130,23 @@ describe('slices that others give our Services (C3)', () => {
     written(sliceOf(mirror, 'web-west-x2y3z', MIRROR));
     expect(stores.ownedBy(west('shop/web')).foreign).toBeUndefined();
   });
+
+  it('are also those of a probe Service that Kubernetes seems to have made, with the labels that ours have', () => {
+    const { stores, put } = filled();
+    const probe = service('probe-west', PROBE, LINKS);
+    put(probe);
+    const labels = { 'mirror.linkerd.io/cluster-name': 'west', [MANAGED_BY]: 'endpointslice-controller.k8s.io' };
+    for (const { label, store } of stores.foreign.all)
+      if (label in labels && store.partitions.includes(LINKS))
+        store.sink(LINKS).applied(sliceOf(probe, 'probe-west-ipv4', labels));
+    expect(namesOf(stores.ownedBy(west(PROBE_KEY)).foreign)).toEqual(['probe-west-ipv4']);
+  });
+
+  it('are found once, whatever watches select them', () => {
+    const { stores, put, select } = filled();
+    const mirror = service('web-west', MIRROR, LINKS);
+    put(mirror);
+    select(mirror);
+    expect(namesOf(stores.ownedBy({ cluster: 'west', key: `${LINKS}/web` }).foreign)).toEqual(['web-west-x2y3z']);
+  });
 });
