@@ -12,7 +12,6 @@ import { membersIn } from './members.ts';
 import { FEATURES } from './parts/index.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
-import { serviceBehind } from './strays.ts';
 
 /** The longest time between two probes: jitter extends it, and a clock may run slowly. */
 export const PROBED_MS = PROBE_PERIOD_MS * 1.1 * 1.04;
@@ -204,8 +203,8 @@ export class DeadGateways {
     ];
     for (const object of ofCluster) {
       const { namespace, name: of } = object.metadata;
-      // What we have deleted, with its Service, and a finalizer of somebody's holds, leads nowhere.
-      if (object.metadata.deletionTimestamp !== undefined && serviceBehind(east, object) === undefined) continue;
+      // It has been deleted: a finalizer of somebody's holds it as it was.
+      if (object.metadata.deletionTimestamp !== undefined) continue;
       if (!readyAtGateway(object)) continue;
       const seconds = ((world.nowMs - sinceMs) / 1000).toFixed(1);
       judge.complain(`${namespace}/${of} is ready at the gateway of Link ${name}, dead for ${seconds} s (F3)`);
