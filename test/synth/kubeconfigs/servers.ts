@@ -149,7 +149,10 @@ export class Servers {
   #join(socket: Socket, port: number, way: readonly (string | undefined)[], ready: () => void): void {
     this.#kept(socket);
     const upstream = connect(port, '127.0.0.1', () => {
-      this.#ways.set(upstream.localPort ?? 0, way.map((part) => part ?? '').join(' '));
+      const { localPort = 0 } = upstream;
+      this.#ways.set(localPort, way.map((part) => part ?? '').join(' '));
+      // The kernel gives the port to another connection, which may come on no proxy's way.
+      upstream.on('close', () => this.#ways.delete(localPort));
       ready();
       upstream.pipe(socket);
       socket.pipe(upstream);
