@@ -231,6 +231,13 @@ export type Command =
     }
   | { readonly do: 'wait'; readonly ms: number };
 
+/**
+ * For how many milliseconds at least a cluster is away. A backup takes a while to be restored and outgrown, longer than the
+ * longest wait of a watch before it is opened again: whoever reads it tries at least once in vain.
+ */
+export const outageMs = ({ ms, back }: { readonly ms: number; readonly back: number }): number =>
+  Math.max(ms, back > 0 ? 45_000 : 0);
+
 /** What of the source cluster the operator may be forbidden to read. */
 export const FORBIDDEN = ['services', 'endpoints', 'endpointslices', 'links', 'secrets', 'namespaces'] as const;
 export type Forbidden = (typeof FORBIDDEN)[number];

@@ -4,7 +4,7 @@
  * between it and the source cluster or the gateway: what happens to targets must not matter.
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
-import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
+import { type Command, type LinkName, LINKS, outageMs, TARGET_OF, type TargetName } from './command.ts';
 import { clusterOf, INVALID_PERIOD, isServable, NO_GATEWAY } from './link-state.ts';
 import { gatewayOf, importOf, one, SERVICE_IMPORT } from './import-objects.ts';
 import { conditionsOf } from './link-users.ts';
@@ -84,6 +84,11 @@ export class DeadGateways {
     if (!KEEPS_KNOWN.has(command.do)) this.#known.clear();
     const ms = disturbanceMs(command);
     if (ms > 0) this.#settledMs = Math.max(this.#settledMs, now + ms);
+  }
+
+  /** Notes that something is in the operator's way for `ms` more. */
+  disturbed(ms: number): void {
+    this.#settledMs = Math.max(this.#settledMs, this.#stage.world.nowMs + ms + SETTLED_MS);
   }
 
   #noticedLink(command: Command): void {
@@ -224,9 +229,10 @@ function disturbanceMs(command: Command): number {
     case 'weather':
       // What was lost may not be noticed for a long time.
       return command.weather === 'lost' ? Infinity : SETTLED_MS + command.ms;
-    case 'down':
     case 'manner':
       return SETTLED_MS + command.ms;
+    case 'down':
+      return SETTLED_MS + outageMs(command);
     case 'drop watches':
     case 'expire watches':
     case 'compact':

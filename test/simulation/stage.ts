@@ -18,6 +18,7 @@ import {
   LINKS,
   MANY,
   NAMESPACES,
+  outageMs,
   type Place,
   PLACES,
   TARGET_OF,
@@ -429,14 +430,14 @@ export class Stage {
             for (const linkerd of this.#linkerd.values()) linkerd.restored();
           }
         }
-        // A backup takes a while to be restored and outgrown: whoever reads it tries at least once in vain.
-        const leastMs = command.back > 0 ? OUTGROWN_MS : 0;
+        const leastMs = outageMs({ ...command, ms: 0 });
         const comeBack = (): void => {
           const isMissed = leastMs > 0 && this.world.nowMs < this.operators.pausedUntilMs + leastMs;
+          if (command.at === 'east') this.deadGateways.disturbed(isMissed ? leastMs : 0);
           if (isMissed) this.world.after(this.world.users, leastMs, comeBack);
           else cluster.start();
         };
-        this.world.after(this.world.users, Math.max(command.ms, leastMs), comeBack);
+        this.world.after(this.world.users, outageMs(command), comeBack);
         break;
       }
       case 'lag': {
@@ -531,9 +532,6 @@ export class Stage {
 
 /** The controllers of clusters that have pods. */
 const SLICES_ALONE: readonly string[] = ['endpointslice-controller'];
-
-/** Longer than the longest wait of a watch before it is opened again. */
-const OUTGROWN_MS = 45_000;
 
 /** Where probes of a target's gateway arrive. */
 const GATEWAYS: Readonly<Record<TargetName, string>> = { west: '10.9.0.1:4191', bar: '10.9.0.2:4191' };
