@@ -4,6 +4,7 @@
  * and what comes after an interruption, a conflict or a namespace that may be gone, is written here, once. A forecast makes
  * the same steps of the same values, without a controller.
  */
+import { jittered } from '../kube/backoff.ts';
 import { keyOf, SERVICES, splitKey } from '../kube/objects.ts';
 import type { Applier } from './applier.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
@@ -94,6 +95,9 @@ export interface DerivationOptions<O, D, R extends Reason> extends Deriving {
   readonly derivation: Derivation<O, D, R>;
 }
 
+/** Time until what a Lease in doubt kept from being written is tried again, whatever failed before (rule H4). */
+const FENCED_RETRY_MS = 1_000;
+
 /** Keeps all that a derivation is about true. */
 export class DerivationController<O, D, R extends Reason> {
   readonly #options: DerivationOptions<O, D, R>;
@@ -176,6 +180,8 @@ export class DerivationController<O, D, R extends Reason> {
     await derivation.wrote?.(key, observed, decision, pass);
     for (const { of, object } of pass.done) if (of === SERVICES) serviceWritten?.(keyOf(object));
     if (signal.aborted) return { again: true };
+    // It is neither as it must be nor refused: what was reported of it stands.
+    if (pass.isFenced) return { isPending: true, requeueAfterMs: jittered(FENCED_RETRY_MS) };
     if (pass.again) return pass;
     return merged([pass, await derivation.settled(key, observed, decision, pass, signal)]);
   }

@@ -11,13 +11,16 @@ export interface Fenceable<T> {
   fenced(fence: Fence): T;
 }
 
+/** The Lease may have expired: nothing was sent. It is renewed soon, or lost; what was to be written is no failure. */
+export class FencedError extends ConnectionError {}
+
 /**
  * Returns a client whose writes are only sent while the Lease is certainly held. However long one waited for its turn,
- * it fails with a ConnectionError if the Lease may have expired by then: it is tried again once the Lease is renewed.
+ * it fails with a FencedError if the Lease may have expired by then: it is tried again once the Lease is renewed.
  */
 export const fenced = <T>(client: Fenceable<T>, mayWrite: MayWrite): T =>
   client.fenced(() => {
-    if (!mayWrite()) throw new ConnectionError('nothing is written until the Lease is renewed');
+    if (!mayWrite()) throw new FencedError('nothing is written until the Lease is renewed');
   });
 
 /**

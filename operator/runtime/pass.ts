@@ -8,6 +8,7 @@ import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, keyOf, NAMESPACES, type Resource } from '../kube/objects.ts';
 import type { Applier } from './applier.ts';
+import { FencedError } from './fence.ts';
 import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
 
 /** Why something could not be written, in the words of those who read it. */
@@ -61,6 +62,8 @@ export interface Pass<R extends Reason> {
   readonly errors: readonly unknown[];
   /** Names of the objects that could not be replaced, and are there as before. */
   readonly unreplaced: ReadonlySet<string>;
+  /** Whether a write was not sent, since the Lease may have expired. */
+  readonly isFenced: boolean;
   /** Whether a write was refused because the namespace may be gone, or may not be written to. */
   readonly namespaceInDoubt: boolean;
   /** Time until the key is reconciled again although nothing failed. */
@@ -160,6 +163,7 @@ class Tally<R extends Reason> {
    * the kind: another key of ours may have it, and wait for a name that this one is to give up.
    */
   isViewOld = false;
+  #isFenced = false;
   #namespaceInDoubt = false;
   #requeueAfterMs: number | undefined;
 
@@ -192,6 +196,7 @@ class Tally<R extends Reason> {
       notes: this.#notes,
       errors: this.errors,
       unreplaced: this.unreplaced,
+      isFenced: this.#isFenced,
       namespaceInDoubt: this.#namespaceInDoubt,
       requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : jittered(this.#requeueAfterMs, random),
     };
@@ -236,6 +241,10 @@ class Tally<R extends Reason> {
       return;
     }
     if (op === 'replace') this.unreplaced.add(object.metadata.name);
+    if (error instanceof FencedError) {
+      this.#isFenced = true;
+      return;
+    }
     this.isViewOld ||= op !== 'create' && isConflict(error);
     this.#namespaceInDoubt ||= isForbidden(error) || isNamespaceGone(error);
     if (!isNamespaceGone(error)) {

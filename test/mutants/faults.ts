@@ -168,7 +168,7 @@ export const FAULTS: readonly Fault[] = [
     rule: 'L68',
     defects: ['a federated Service goes although a member waits for the address of its gateway'],
     outside:
-      'the only Link with members must get another cluster name at that very time: test/simulation/regressions.test.ts has such a history',
+      'the only Link with members must get another cluster name at that very time: test/simulation/feature-regressions.test.ts has such a history',
   },
   {
     rule: 'E10',

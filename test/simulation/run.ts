@@ -20,7 +20,7 @@ export interface Failure {
 
 /**
  * Plays one history.
- * @param onMessage told of every request and answer, with its virtual time
+ * @param onMessage told of every request and answer: its virtual time, who asks, and whom
  * @returns what is wrong, or undefined
  */
 export async function run(
@@ -36,6 +36,7 @@ export async function run(
       stage = new Stage(history, world);
       stage.internet.onMessage = onMessage;
       for (const command of history.commands) {
+        onMessage?.(`${world.nowMs} ${JSON.stringify(command)}`);
         await stage.play(command);
         // What has been asked of servers gets on its way before the next thing happens.
         await sleep(1);

@@ -4,6 +4,7 @@ import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { Applier, Outcome as Result } from '../../../operator/runtime/applier.ts';
 import { type Derivation, DerivationController, type Deriving, stepOf } from '../../../operator/runtime/derivation.ts';
+import { FencedError } from '../../../operator/runtime/fence.ts';
 import type { Goal, PassTexts, Reason } from '../../../operator/runtime/pass.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
 import { recordingLog } from '../link/recorded.ts';
@@ -153,6 +154,28 @@ describe('the controller of a derivation', () => {
     controller.add('shop/a');
     await vi.advanceTimersByTimeAsync(100);
     expect(times).toBe(2);
+  });
+
+  it('waits for a Lease in doubt as long however often, and reports nothing of what it kept from being written', async () => {
+    vi.useFakeTimers();
+    let isHeld = false;
+    let tries = 0;
+    execute = ({ object }) => {
+      tries += 1;
+      return isHeld ? Promise.resolve({ result: 'written', object }) : Promise.reject(new FencedError('in doubt'));
+    };
+    const controller = start(numbers({ goal: () => create('a') }));
+    // Each change has it tried at once.
+    for (let times = 0; times < 10; times += 1) {
+      controller.add('shop/a');
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    expect(tries).toBe(10);
+    expect(calls.filter((call) => call.startsWith('settled'))).toEqual([]);
+    isHeld = true;
+    await vi.advanceTimersByTimeAsync(1_300);
+    expect(tries).toBeGreaterThan(10);
+    expect(calls.at(-1)).toMatch(/^settled shop\/a/);
   });
 
   it('gathers what is asked of all keys, and hands on at once what is asked of one', async () => {

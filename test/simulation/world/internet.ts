@@ -296,9 +296,14 @@ class Call implements Exchange, Sender {
     }
     this.#toServer(() => {
       if (this.closed) return;
-      internet.onMessage?.(`${internet.world.nowMs} ${this.method} ${this.url} ${request.body ?? ''}`);
+      internet.onMessage?.(`${this.#whereAndWhen} ${this.method} ${this.url} ${request.body ?? ''}`);
       this.#server!.serve(this);
     });
+  }
+
+  get #whereAndWhen(): string {
+    const { internet, at } = this.#connections;
+    return `${internet.world.nowMs} ${this.process.name} ${at}`;
   }
 
   // What the server does.
@@ -321,8 +326,7 @@ class Call implements Exchange, Sender {
       this.#mended = this.#route.mended;
       if (--cut.times === 0) this.#route.cut = undefined;
     }
-    const { internet } = this.#connections;
-    internet.onMessage?.(`${internet.world.nowMs} ${code} ${this.url}`);
+    this.#connections.internet.onMessage?.(`${this.#whereAndWhen} ${code} ${this.url}`);
     const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     this.#toClient({ code, headers: lower });
   }
