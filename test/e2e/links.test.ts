@@ -129,6 +129,8 @@ onEachBacking('several Links', (backing) => {
     const said = await untilCondition(clusters, 'Accepted', 'False', 'shared-a');
     expect(said).toMatchObject({ reason: 'DuplicateCluster', message: expect.stringContaining('shared-b') as string });
     expect(await clusters.addresses('common-shared')).toEqual(['203.0.113.51']);
+    // Its endpoints come first.
+    await eventually('its Service is there', () => clusters.get('Service', 'common-shared'), DEADLINE_MS);
     const before = await clusters.get('Service', 'common-shared');
     await clusters.east.delete(link('shared-b'));
     await addressesAre(clusters, 'common-shared', ['203.0.113.52']);

@@ -14,6 +14,7 @@ import { SECOND, SECOND_NAMESPACE } from '../operators.ts';
 import type { Stage } from '../stage.ts';
 import type { Sender } from '../world/internet.ts';
 import { holdDownMs, isEnough, keyOf, ownNamespace, specOf, statusOf, tcpPortsOf } from './failover-fields.ts';
+import { Serving } from './failover-serving.ts';
 import { countedHere, isFlatMirror, mirroredBy } from './failover-view.ts';
 
 const LOOK_MS = 1_000;
@@ -28,12 +29,6 @@ const MORE = 3;
 const FASTEST = 1.04;
 const ROUNDED_MS = 1_000;
 
-interface Served {
-  readonly operator: string | undefined;
-  readonly sinceMs: number;
-  readonly before: string | undefined;
-}
-
 export class FailoverWatch {
   readonly #stage: Stage;
   /** By ServiceFailover and backend: since when it has been seen to be ready, or not to be. */
@@ -42,8 +37,7 @@ export class FailoverWatch {
   readonly #unreadyMs = new Map<string, number>();
   /** When a user last changed a ServiceFailover or its status. */
   readonly #changedMs = new Map<string, number>();
-  /** The operator that each status names, and since when, and the one before it. */
-  readonly #served = new Map<string, Served>();
+  readonly #serving = new Serving();
   /** Whether the source cluster went back to a backup, which may have named another. */
   #isRestored = false;
   /** ServiceFailovers whose status somebody has written: what is ready since when is what that says. */
@@ -172,7 +166,7 @@ export class FailoverWatch {
     const sinceMs = Math.max(
       deadGateways.undisturbedMs,
       this.#changedMs.get(keyOf(failover)) ?? 0,
-      this.#served.get(keyOf(failover))?.sinceMs ?? 0,
+      this.#serving.of(keyOf(failover)).sinceMs,
     );
     return runs && this.#nowMs > sinceMs + KNOWN_MS;
   }
@@ -211,9 +205,7 @@ export class FailoverWatch {
     const key = keyOf(object);
     if (sender === undefined) this.#changedMs.set(key, this.#nowMs);
     const { operator } = type === 'DELETED' ? {} : statusOf(object);
-    const served = this.#served.get(key);
-    if (served?.operator === operator && previous !== undefined) return;
-    this.#served.set(key, { operator, sinceMs: this.#nowMs, before: served?.operator ?? served?.before });
+    this.#serving.saw(key, operator, previous === undefined, this.#nowMs);
   }
 
   /** J6, and that nothing but the status is written. */
@@ -240,7 +232,7 @@ export class FailoverWatch {
     if (ownNamespace(sender) === LINKS_NAMESPACE) judge.mustLead(sender, what);
     this.#countWrite(`${kind} ${keyOf(object)}`);
     const failover = this.#failoverOf(object);
-    if (failover !== undefined) this.#mustServe(sender, failover, what);
+    if (failover !== undefined) this.#mustServe(sender, failover, type, what);
     if (type === 'DELETED') return;
     const refs = backendsOf(object);
     if (!refs.some(({ weight = 1 }) => weight > 0)) judge.complain(`${what}: no weight is above 0 (J2)`);
@@ -253,13 +245,17 @@ export class FailoverWatch {
   }
 
   /** J6: who writes a route serves its ServiceFailover, or did a moment ago. */
-  #mustServe(sender: Sender, failover: KubeObject, what: string): void {
+  #mustServe(sender: Sender, failover: KubeObject, type: StorageEvent['type'], what: string): void {
     const { judge, deadGateways } = this.#stage;
     const own = ownNamespace(sender);
-    const { operator, sinceMs = 0, before } = this.#served.get(keyOf(failover)) ?? {};
+    const { operator, sinceMs, untilMs } = this.#serving.of(keyOf(failover));
     if (operator === own || this.#isRestored) return;
-    const mayKnow = this.#nowMs > deadGateways.undisturbedMs && sender.sentMs > sinceMs + KNOWN_MS;
-    if (before === own && !mayKnow) return;
+    const isKnown = (changedMs: number): boolean =>
+      this.#nowMs > deadGateways.undisturbedMs && sender.sentMs > changedMs + KNOWN_MS;
+    const endedMs = untilMs.get(own);
+    if (endedMs !== undefined && !isKnown(endedMs)) return;
+    // Anybody deletes the routes that nobody's ServiceFailover has, as this one was until a moment ago.
+    if (type === 'DELETED' && operator === undefined && !isKnown(sinceMs)) return;
     judge.complain(`${what}: its ServiceFailover is served by ${operator ?? 'nobody'} (J6)`);
   }
 

@@ -1,0 +1,28 @@
+/** Which operator serves each ServiceFailover, as its status says, and until when others did (rule J6). */
+
+export interface Served {
+  /** Its namespace; undefined: nobody does. */
+  readonly operator: string | undefined;
+  readonly sinceMs: number;
+  /** Until when others did, by their namespaces. */
+  readonly untilMs: ReadonlyMap<string, number>;
+}
+
+export class Serving {
+  readonly #served = new Map<string, Served>();
+
+  /** Notes what a status says now. @param isNew whether the ServiceFailover has just been created */
+  saw(key: string, operator: string | undefined, isNew: boolean, nowMs: number): void {
+    const before = this.#served.get(key);
+    if (before?.operator === operator && !isNew) return;
+    const untilMs = new Map(before?.untilMs);
+    if (before?.operator !== undefined) untilMs.set(before.operator, nowMs);
+    this.#served.set(key, { operator, sinceMs: nowMs, untilMs });
+  }
+
+  of(key: string): Served {
+    return this.#served.get(key) ?? NOBODY;
+  }
+}
+
+const NOBODY: Served = { operator: undefined, sinceMs: 0, untilMs: new Map() };
