@@ -55,7 +55,9 @@ export class FailoverWatch {
     });
     stage.east.onWrite((sender, { plural }, event) => {
       if (plural === 'servicefailovers') this.#sawFailover(sender, event);
-      if (plural === 'endpointslices') this.#sawSlice(event.object);
+      const { namespace = '', name, labels = {} } = event.object.metadata;
+      if (plural === 'endpointslices') this.#sawService(namespace, labels['kubernetes.io/service-name'] ?? '');
+      if (plural === 'services' && event.type === 'DELETED') this.#sawService(namespace, name);
     });
     this.#look();
   }
@@ -116,17 +118,16 @@ export class FailoverWatch {
   }
 
   /** What is only so for a moment counts, too. */
-  #sawSlice({ metadata: { namespace = '', labels = {} } }: KubeObject): void {
+  #sawService(namespace: string, name: string): void {
     const { east } = this.#stage;
-    const name = labels['kubernetes.io/service-name'] ?? '';
     const live = east.get('v1', 'Service', namespace, name);
-    if (live === undefined || !this.#countsHere(live)) return;
+    if (live !== undefined && !this.#countsHere(live)) return;
     for (const failover of failoversIn(east)) {
       if (failover.metadata.namespace !== namespace || !isValid(failover)) continue;
       const backend = specOf(failover).backends.find(({ service }) => service === name);
       if (backend === undefined) continue;
-      const counts = countedHere(east.list('discovery.k8s.io/v1', 'EndpointSlice'), live);
-      this.#note(`${keyOf(failover)} ${name}`, isEnough(counts, backend));
+      const counts = live && countedHere(east.list('discovery.k8s.io/v1', 'EndpointSlice'), live);
+      this.#note(`${keyOf(failover)} ${name}`, counts !== undefined && isEnough(counts, backend));
     }
   }
 
