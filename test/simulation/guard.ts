@@ -7,7 +7,7 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { isMember } from './members.ts';
 import { selects } from './oracle.ts';
-import { EXPORT_LABEL } from './target-users.ts';
+import { EXPORT_LABEL, HAND } from './target-users.ts';
 
 /** What may always go at once, and which part of all. */
 const ALWAYS = 10;
@@ -116,6 +116,8 @@ export class Guard {
   lost(what: string, clusters: readonly string[], { before, after, again = new Set(), there }: Lack): void {
     const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
     const loss = lossOf(what);
+    // Another list has them.
+    const byHand = lossOf(`${what}, of slices made by hand`);
     const twice = lossOf(`${what}, which was not the first loss of them`);
     for (const cluster of clusters) {
       const losses = this.#losses.get(cluster) ?? new Map<string, Loss>();
@@ -126,7 +128,7 @@ export class Guard {
       this.#noteMost(cluster);
       const had = new Set(kept);
       for (const key of again) if (losses.has(key)) losses.set(key, twice);
-      for (const key of gone) if (had.has(key)) losses.set(key, loss);
+      for (const key of gone) if (had.has(key)) losses.set(key, isByHand(key) ? byHand : loss);
     }
   }
 
@@ -146,10 +148,14 @@ export class Guard {
     this.#losses.set(cluster, new Map([...(this.#losses.get(cluster) ?? []), ...losses]));
   }
 
-  /** Whatever goes from a cluster now may go: its deletion was confirmed, or its Link is another. */
-  forgive(cluster?: string): void {
+  /**
+   * Whatever goes from a cluster now may go: its deletion was confirmed, or its Link is another. So may what somebody else took
+   * away before, of one key: nobody relies on what is made again of a view that is old.
+   */
+  forgive(cluster?: string, key?: string): void {
     if (cluster === undefined) this.#losses.clear();
-    else this.#losses.delete(cluster);
+    else if (key === undefined) this.#losses.delete(cluster);
+    else this.#losses.get(cluster)?.delete(key);
   }
 
   /** One came, or went, whoever did that. */
@@ -191,6 +197,8 @@ const lossOf = (what: string): Loss => ({ what, deleted: { services: new Set(), 
 const serviceOf = (key: string): string => key.replace(/#.*/, '');
 
 const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${namespace}/${name}`;
+
+const isByHand = (key: string): boolean => isOfPod(key) && serviceOf(key).endsWith(`/${HAND}`);
 
 const isOfPod = (key: string): boolean => key.includes('#');
 

@@ -58,6 +58,8 @@ export class LostMembers {
   readonly #uneven = new Set<string>();
   /** Members that each federated Service has, by its key. */
   readonly #shown = new Map<string, ReadonlySet<string>>();
+  /** Whose slices somebody took away, which the lists of the Service may hide. */
+  readonly #undone = new Set<string>();
   /** Tells memberships apart that came one after another. */
   #count = 0;
   readonly #ids = new Map<string, string>();
@@ -141,6 +143,8 @@ export class LostMembers {
     const subject = isFederated(object) ? object : previous;
     if (subject === undefined || !isFederated(subject)) return;
     const key = joinedBy(subject);
+    const isThere = type !== 'DELETED' && isFederated(object) && !isKeptByKubernetes(object);
+    if (subject.kind === 'EndpointSlice') this.#sawSlice(key, subject, { isThere, isByUs });
     const before = this.#shown.get(key) ?? new Set();
     const after = this.#membersOf(key);
     this.#shown.set(key, after);
@@ -153,13 +157,22 @@ export class LostMembers {
     for (const cluster of before) {
       if (after.has(cluster)) continue;
       const kept = this.#kept(key, cluster);
-      if (isByUs && !this.#uneven.has(key) && !this.#isTaken(key))
+      const isUndone = this.#undone.has(`${key} ${cluster}`);
+      if (isByUs && !isUndone && !this.#uneven.has(key) && !this.#isTaken(key))
         this.#members.deleted(kept, `the membership of ${cluster} in ${key}-federated`);
       this.#members.went(kept);
       this.guard.counted(cluster, key, -1);
       if (isByUs) this.guard.deleted(cluster, key, () => true);
+      else this.guard.forgive(cluster, key);
     }
     this.#sawService(subject, key, type === 'DELETED' && isByUs);
+  }
+
+  #sawSlice(key: string, slice: KubeObject, { isThere, isByUs }: { isThere: boolean; isByUs: boolean }): void {
+    for (const cluster of membersIn(slice)) {
+      if (isThere) this.#undone.delete(`${key} ${cluster}`);
+      else if (!isByUs) this.#undone.add(`${key} ${cluster}`);
+    }
   }
 
   #sawService({ kind, metadata: { uid } }: KubeObject, key: string, isDeleted: boolean): void {
