@@ -47,14 +47,15 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   keys(): Iterable<string> {
-    return [...(this.#target?.memberKeys() ?? [])].filter((key) => this.#service(key) !== undefined);
+    return [...(this.#target?.members.keys() ?? [])].filter((key) => this.#service(key) !== undefined);
   }
 
   observe(key: string): LocalParty {
     if (this.#selector === undefined) return NOTHING;
     const { isHeld } = this.#lease;
-    if (this.#target?.decidesMember(key) !== true) return { knowledge: 'unknown', isHeld, slices: undefined };
-    return { knowledge: 'known', isHeld, service: this.#service(key), slices: this.#target.memberSlicesOf(key) };
+    const members = this.#target?.members;
+    if (members?.decides(key) !== true) return { knowledge: 'unknown', isHeld, slices: undefined };
+    return { knowledge: 'known', isHeld, service: this.#service(key), slices: members.slicesOf(key) };
   }
 
   /** Whether local memberships are not ours to write, or certainly are at this moment. */
@@ -83,7 +84,7 @@ export class LocalMember implements Participant<LocalParty> {
 
   /** A Service that is selected. Mirrors and federated Services have the label from what they were made of. */
   #service(key: string): Service | undefined {
-    const service = this.#target?.member(key);
+    const service = this.#target?.members.get(key);
     return service === undefined || isMirrorItself(service) ? undefined : service;
   }
 
@@ -101,7 +102,7 @@ export class LocalMember implements Participant<LocalParty> {
       onAnswer: NEVER,
       onUnanswered: NEVER,
       onRelisted: () => {
-        if (isFirst) this.#report.listed(target.memberKeys());
+        if (isFirst) this.#report.listed(target.members.keys());
         isFirst = false;
         federations.addAll();
       },

@@ -102,16 +102,16 @@ export class FederationForecast {
 }
 
 const localParty = (target: ListedTarget | undefined, { isLocalHeld: isHeld }: FederationFacts): LocalParticipant => ({
-  keys: () => target?.memberKeys() ?? [],
+  keys: () => target?.members.keys() ?? [],
   observe: (key) => {
     if (target === undefined) return { knowledge: 'known', isHeld: false, slices: undefined };
-    const service = target.member(key);
+    const service = target.members.get(key);
     const isMember = service !== undefined && !isMirrorItself(service);
     return {
       knowledge: 'known',
       isHeld,
       service: isMember ? service : undefined,
-      slices: target.memberSlicesOf(key),
+      slices: target.members.slicesOf(key),
     };
   },
   mayWrite: () => true,

@@ -3,7 +3,7 @@ import type { Selector } from '../../crds/selector.ts';
 import { type EndpointSlice, keyOf, type KubeObject, type Service } from '../kube/objects.ts';
 import { type Exported, exportedAs, needsByName, slicesBehind } from '../target/read/exported.ts';
 import { type Read, readService, readSlice, serviceKeys } from '../target/read/objects.ts';
-import type { MembersView, TargetView } from '../target/target.ts';
+import type { AspectView, TargetView } from '../target/aspect.ts';
 
 /** What selects the exports of a Link, and the members of federated Services. */
 export interface Selectors {
@@ -66,11 +66,9 @@ class Selected {
   }
 }
 
-export class ListedTarget implements TargetView, MembersView {
-  readonly #gateway: Selected;
-  readonly #flat: Selected;
-  readonly #members: Selected;
-  readonly #readsMemberSlices: boolean;
+export class ListedTarget implements TargetView {
+  readonly mirrored: AspectView<Exported>;
+  readonly members: AspectView<Service>;
   /** Objects that are not what the API allows; they are left out. */
   readonly malformed: readonly string[];
 
@@ -93,63 +91,33 @@ export class ListedTarget implements TargetView, MembersView {
       services: (objects) => read<Service>(objects, readService),
       slices: (objects) => read(objects, readAsSlice),
     };
-    this.#gateway = new Selected(gateway, services, slices, reading);
-    this.#flat = new Selected(flat, services, [], reading);
-    this.#members = new Selected(members, services, readsMemberSlices ? slices : [], reading);
-    this.#readsMemberSlices = readsMemberSlices;
+    const byGateway = new Selected(gateway, services, slices, reading);
+    const asFlat = new Selected(flat, services, [], reading);
+    const asMembers = new Selected(members, services, readsMemberSlices ? slices : [], reading);
+    this.mirrored = {
+      ...CERTAIN,
+      size: byGateway.services.size + asFlat.services.size,
+      keys: () => new Set([...byGateway.services.keys(), ...asFlat.services.keys()]),
+      get: (key) => exportedAs(byGateway.services.get(key), asFlat.services.get(key)),
+      slicesOf: (key) => byGateway.slicesOf(key),
+    };
+    this.members = {
+      ...CERTAIN,
+      size: asMembers.services.size,
+      keys: () => new Set(asMembers.services.keys()),
+      get: (key) => asMembers.services.get(key),
+      slicesOf: (key) => (readsMemberSlices ? asMembers.slicesOf(key) : undefined),
+    };
     this.malformed = [...malformed];
-  }
-
-  get size(): number {
-    return this.#gateway.services.size + this.#flat.services.size;
-  }
-
-  get memberCount(): number {
-    return this.#members.services.size;
-  }
-
-  /** All is known. */
-  decides(): boolean {
-    return true;
-  }
-
-  decidesMember(): boolean {
-    return true;
-  }
-
-  /** The lists are all that is asked of the target. */
-  confirms(): boolean {
-    return true;
   }
 
   lacksPod(): boolean {
     return true;
   }
-
-  get(key: string): Exported | undefined {
-    return exportedAs(this.#gateway.services.get(key), this.#flat.services.get(key));
-  }
-
-  member(key: string): Service | undefined {
-    return this.#members.services.get(key);
-  }
-
-  keys(): ReadonlySet<string> {
-    return new Set([...this.#gateway.services.keys(), ...this.#flat.services.keys()]);
-  }
-
-  memberKeys(): ReadonlySet<string> {
-    return new Set(this.#members.services.keys());
-  }
-
-  slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#gateway.slicesOf(key);
-  }
-
-  memberSlicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#readsMemberSlices ? this.#members.slicesOf(key) : undefined;
-  }
 }
+
+/** All is known: the lists are all that is asked of the target. */
+const CERTAIN = { decides: () => true, confirms: () => true } as const;
 
 /** Returns the names of the Services whose slices must be listed by name. */
 export const wantedByName = (services: readonly Service[], labelled: readonly EndpointSlice[]): readonly string[] => {

@@ -18,14 +18,14 @@ import type { MirrorStatus } from '../mirror/status.ts';
 import type { Applier } from '../runtime/applier.ts';
 import { ENDLESS } from '../runtime/turns.ts';
 import { ownerOf } from '../source/owner.ts';
-import type { MembersView, TargetView } from '../target/target.ts';
+import type { TargetView } from '../target/aspect.ts';
 import type { ModelCluster } from './model.ts';
 import { applierOn, settle, SILENT } from './steps.ts';
 
 /** A Link that is served. */
 export interface ServedLink {
   readonly settings: LinkSettings;
-  readonly target: TargetView & MembersView;
+  readonly target: TargetView;
   /** Undefined if the Link has no gateway. */
   readonly gateway: GatewayView | undefined;
 }
@@ -178,7 +178,6 @@ export class Served extends Party {
       source,
       cluster,
       target: () => target,
-      members: () => target,
       onChange: () => undefined,
     });
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, source.namespaces);
@@ -201,7 +200,7 @@ export class Served extends Party {
   }
 
   memberKeys(): ReadonlySet<string> {
-    return this.#served.target.memberKeys();
+    return this.#served.target.members.keys();
   }
 
   /** Returns what is known of one of its Services as a member of a federated Service. */
@@ -233,7 +232,7 @@ export class Served extends Party {
   }
 
   protected keys(): Iterable<string> {
-    return this.#served.target.keys();
+    return this.#served.target.mirrored.keys();
   }
 
   protected observe(key: string): Observed {

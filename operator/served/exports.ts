@@ -81,7 +81,6 @@ export class Exports {
       source: env.source,
       cluster,
       target: () => this.#target,
-      members: () => this.#target,
       imports,
       onChange: (keys) => {
         this.#reconcile(keys);
@@ -118,12 +117,12 @@ export class Exports {
 
   /** Returns the keys of all exported Services. */
   keys(): ReadonlySet<string> {
-    return this.#target?.keys() ?? new Set();
+    return this.#target?.mirrored.keys() ?? new Set();
   }
 
   /** Returns the keys of all members of federated Services. */
   memberKeys(): ReadonlySet<string> {
-    return this.#target?.memberKeys() ?? new Set();
+    return this.#target?.members.keys() ?? new Set();
   }
 
   /** Returns what the target says about one Service as a member of a federated Service. */
@@ -178,7 +177,7 @@ export class Exports {
   /** Asks the target for one Service, or for the pods behind it: as it is observed, mirrors of them are to be deleted. */
   ask(key: string, of: Asked = 'service'): void {
     if (of === 'pods') this.#target?.askForPods(key);
-    else this.#target?.ask(key);
+    else this.#target?.mirrored.ask(key);
   }
 
   /**
@@ -186,21 +185,21 @@ export class Exports {
    * not, it is asked.
    */
   confirmsNoMember(key: string): boolean {
-    const target = this.#target;
-    if (target?.confirmsNoMember(key) === true) return true;
-    target?.askForMember(key);
+    const members = this.#target?.members;
+    if (members?.get(key) === undefined && members?.confirms(key) === true) return true;
+    members?.ask(key);
     return false;
   }
 
   /** Forgets what the target answered about a member: an answer is good for one attempt. */
   forgetMemberAnswer(key: string): void {
-    this.#target?.forgetMemberAnswer(key);
+    this.#target?.members.forgetAnswer(key);
   }
 
   /** Forgets what the target answered: an answer is good for one attempt. */
   forgetAnswer(key: string, of: Asked = 'service'): void {
     if (of === 'pods') this.#target?.forgetPods(key);
-    else this.#target?.forgetAnswer(key);
+    else this.#target?.mirrored.forgetAnswer(key);
   }
 
   /** Forgets what the target answered: another operator may have made mirrors meanwhile. */
@@ -256,7 +255,7 @@ export class Exports {
     mirrors.seen(key);
     this.#limits.changed();
     this.#held.changed(target, key, left);
-    if (this.#held.isGone(target, key)) target.ask(key);
+    if (this.#held.isGone(target, key)) target.mirrored.ask(key);
     this.#answered(target, key);
   }
 
@@ -264,7 +263,7 @@ export class Exports {
   #answered(target: Target, key: string): void {
     const { mirrors, env } = this.#options;
     // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
-    if (this.#held.isGone(target, key) && target.confirms(key)) {
+    if (this.#held.isGone(target, key) && target.mirrored.confirms(key)) {
       env.claims.withdraw({ cluster: this.#settings.cluster, key });
     }
     mirrors.add(key);
@@ -282,7 +281,7 @@ export class Exports {
     this.#held.pods.recount(target);
     this.#limits.changed();
     this.#count();
-    mirrors.relisted(target.keys());
+    mirrors.relisted(target.mirrored.keys());
     members.listed();
     report.statusChanged();
   }

@@ -8,7 +8,7 @@ import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Digest } from '../target/certain/confirmed.ts';
 import { type ExportState, importKey, Losses, membershipKey, serviceOf } from '../target/certain/losses.ts';
-import type { TargetView } from '../target/target.ts';
+import type { AspectView, TargetView } from '../target/aspect.ts';
 import type { SharedEnvironment } from './environment.ts';
 import type { LinkReport } from './environment.ts';
 import { Pods } from './pods.ts';
@@ -77,15 +77,14 @@ export class HeldDeletions {
    * which it could not stay as it is, is held.
    */
   decides(target: TargetView, key: string): boolean {
-    if (!target.decides(key) || this.pods.heldAs(target, key) === 'as it is') return false;
-    return !(target.get(key) === undefined && this.#losses.isHeld(key));
+    if (!target.mirrored.decides(key) || this.pods.heldAs(target, key) === 'as it is') return false;
+    return !(target.mirrored.get(key) === undefined && this.#losses.isHeld(key));
   }
 
   /** Reports whether a Service's membership can be decided about: the target decides, and it is not held. */
   decidesMember(target: TargetView, key: string): boolean {
-    return (
-      target.decidesMember(key) && !(target.member(key) === undefined && this.#losses.isHeld(this.#membership(key)))
-    );
+    const isHeld = target.members.get(key) === undefined && this.#losses.isHeld(this.#membership(key));
+    return target.members.decides(key) && !isHeld;
   }
 
   /** Reports whether it is held that the cluster's part in a ServiceImport ends. */
@@ -95,7 +94,7 @@ export class HeldDeletions {
 
   /** Reports whether a Service is certainly not exported, and its mirror may go. */
   isGone(target: TargetView, key: string): boolean {
-    return stateOf(target, key) === 'gone' && !this.#losses.isHeld(key);
+    return stateOf(target.mirrored, key) === 'gone' && !this.#losses.isHeld(key);
   }
 
   /**
@@ -103,14 +102,14 @@ export class HeldDeletions {
    * @param left hostnames of pods that a watch reported as gone from one of its slices
    */
   changed(target: TargetView, key: string, left: readonly string[]): void {
-    const released = [this.#losses.changed(key, stateOf(target, key)), this.pods.changed(target, key, left)];
+    const released = [this.#losses.changed(key, stateOf(target.mirrored, key)), this.pods.changed(target, key, left)];
     if (this.#losses.isCrowded) this.#losses.forgetGone(new Set(this.#states(target, undefined).keys()));
     this.#reportIf(released.includes(true));
   }
 
   /** Notes a change of one Service that is or was a member. */
   memberChanged(target: TargetView, key: string): void {
-    this.#reportIf(this.#losses.changed(this.#membership(key), membershipState(target, key)));
+    this.#reportIf(this.#losses.changed(this.#membership(key), stateOf(target.members, key)));
   }
 
   /** Notes a change of one ServiceExport. */
@@ -178,10 +177,11 @@ export class HeldDeletions {
     const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
     const states = new Map<string, ExportState>();
     if (target !== undefined) {
-      for (const key of env.source.keysOf(cluster)) if (key !== PROBE_KEY) states.set(key, stateOf(target, key));
+      for (const key of env.source.keysOf(cluster))
+        if (key !== PROBE_KEY) states.set(key, stateOf(target.mirrored, key));
       for (const [key, state] of this.pods.states(target)) states.set(key, state);
       for (const key of env.source.membershipsOf(cluster)) {
-        states.set(this.#membership(key), membershipState(target, key));
+        states.set(this.#membership(key), stateOf(target.members, key));
       }
     }
     for (const key of imports?.parts() ?? []) states.set(this.#import(key), imports?.stateOf(key));
@@ -214,12 +214,7 @@ export class HeldDeletions {
   }
 }
 
-function membershipState(target: TargetView, key: string): ExportState {
-  if (target.member(key) !== undefined) return 'exported';
-  return target.decidesMember(key) ? 'gone' : undefined;
-}
-
-function stateOf(target: TargetView, key: string): ExportState {
-  if (target.get(key) !== undefined) return 'exported';
-  return target.decides(key) ? 'gone' : undefined;
+function stateOf(aspect: AspectView<unknown>, key: string): ExportState {
+  if (aspect.get(key) !== undefined) return 'exported';
+  return aspect.decides(key) ? 'gone' : undefined;
 }

@@ -6,10 +6,11 @@ import { flagOf } from '../../crds/operator-settings.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { bytesOf } from '../mirror/bytes.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
+import type { Service } from '../kube/objects.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { type Candidate, Cap } from '../target/certain/cap.ts';
-import { podKey, serviceOf } from '../target/certain/losses.ts';
-import type { MembersView, TargetView } from '../target/target.ts';
+import { podKey, serviceOf as serviceKeyOf } from '../target/certain/losses.ts';
+import type { AspectView, TargetView } from '../target/aspect.ts';
 import { Volume } from '../target/certain/volume.ts';
 import type { Pods } from './pods.ts';
 
@@ -21,8 +22,6 @@ export interface LimitsOptions {
   readonly target: () => TargetView | undefined;
   /** Called with keys of Services that are served in another way now. */
   readonly onChange: (keys: ReadonlySet<string>) => void;
-  /** What of the target is federated, if that is limited too. @default - nothing */
-  readonly members?: () => MembersView | undefined;
   /** What of the target is exported by the MCS API. @default - nothing */
   readonly imports?: CandidatesView | undefined;
 }
@@ -42,19 +41,20 @@ export class Limits {
   readonly #written: Volume;
 
   constructor(options: LimitsOptions) {
-    const { config, pods, source, cluster, target, members = () => undefined, imports } = options;
+    const { config, pods, source, cluster, target, imports } = options;
     this.#options = options;
-    const onChange = (keys: readonly string[]): void => options.onChange(new Set(keys.map(serviceOf)));
-    this.#services = new Cap({
-      most: config.maxMirrors,
-      count: () => target()?.size ?? 0,
-      candidates: () =>
-        [...(target()?.keys() ?? [])].map((key) => ({
-          key,
-          since: target()?.get(key)?.service.metadata.creationTimestamp ?? '',
-          isMirrored: source.ownedBy({ cluster, key }).services.length > 0,
-        })),
-      onChange,
+    const onChange = (keys: readonly string[]): void => options.onChange(new Set(keys.map(serviceKeyOf)));
+    const capOf = <T>(of: CappedAspect<T>): Cap =>
+      new Cap({
+        most: config.maxMirrors,
+        count: () => of.aspect()?.size ?? 0,
+        candidates: () => candidatesOf(of),
+        onChange,
+      });
+    this.#services = capOf({
+      aspect: () => target()?.mirrored,
+      serviceOf: ({ service }) => service,
+      there: () => (key) => source.ownedBy({ cluster, key }).services.length > 0,
     });
     this.#pods = new Cap({
       most: config.maxEndpointMirrors,
@@ -65,18 +65,13 @@ export class Limits {
       },
       onChange,
     });
-    this.#members = new Cap({
-      most: config.maxMirrors,
-      count: () => members()?.memberCount ?? 0,
-      candidates: () => {
+    this.#members = capOf({
+      aspect: () => target()?.members,
+      serviceOf: (service) => service,
+      there: () => {
         const joined = source.membershipsOf(cluster);
-        return [...(members()?.memberKeys() ?? [])].map((key) => ({
-          key,
-          since: members()?.member(key)?.metadata.creationTimestamp ?? '',
-          isMirrored: joined.has(key),
-        }));
+        return (key) => joined.has(key);
       },
-      onChange,
     });
     this.#imports = new Cap({
       most: config.maxMirrors,
@@ -143,6 +138,24 @@ export class Limits {
     this.#imports.stop();
     this.#written.stop();
   }
+}
+
+/** One sort of what a target exports, of which so many are served. */
+interface CappedAspect<T> {
+  readonly aspect: () => AspectView<T> | undefined;
+  readonly serviceOf: (exported: T) => Service;
+  /** Returns what tells whether something has been made of a key. */
+  readonly there: () => (key: string) => boolean;
+}
+
+function candidatesOf<T>({ aspect, serviceOf, there }: CappedAspect<T>): readonly Candidate[] {
+  const all = aspect();
+  const isMirrored = there();
+  return [...(all?.keys() ?? [])].map((key) => {
+    const exported = all?.get(key);
+    const since = (exported && serviceOf(exported).metadata.creationTimestamp) ?? '';
+    return { key, since, isMirrored: isMirrored(key) };
+  });
 }
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@
 import type { Service } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
-import type { MembersView, TargetView } from '../target/target.ts';
+import type { TargetView } from '../target/aspect.ts';
 import type { HeldDeletions } from './held.ts';
 import type { Limits } from './limits.ts';
 
@@ -30,16 +30,16 @@ export const observeExport = (
   held: HeldDeletions,
   limits: Limits,
 ): ObservedExport => {
-  const exported = target?.get(key);
+  const exported = target?.mirrored.get(key);
   return {
     target: exported,
-    slices: exported && target?.slicesOf(key),
+    slices: exported && target?.mirrored.slicesOf(key),
     isAdmitted: limits.admits(key),
     admitsPod: (hostname) => limits.admitsPod(key, hostname),
     admitsBytes: (bytes) => limits.admitsBytes(key, bytes),
     ...(target === undefined ? { departed: new Map() } : held.pods.departed(target, key)),
     decidable: target !== undefined && held.decides(target, key),
-    isConfirmed: target?.confirms(key) === true,
+    isConfirmed: target?.mirrored.confirms(key) === true,
     isHeldByPod: target !== undefined && held.pods.heldAs(target, key) === 'pod by pod',
   };
 };
@@ -58,12 +58,12 @@ export interface ObservedMember {
 /** Returns what the target says about one Service as a member; undefined: the target is not being read. */
 export const observeMember = (
   key: string,
-  target: (TargetView & MembersView) | undefined,
+  target: TargetView | undefined,
   held: HeldDeletions,
   limits: Limits,
 ): ObservedMember => {
-  const service = target?.member(key);
-  const slices = service && target?.memberSlicesOf(key);
+  const service = target?.members.get(key);
+  const slices = service && target?.members.slicesOf(key);
   return {
     service,
     isKnown: target !== undefined && held.decidesMember(target, key),

@@ -12,7 +12,7 @@ import type { Candidate } from '../target/certain/cap.ts';
 import type { Exported } from '../target/read/exported.ts';
 import { Departures } from '../target/certain/departures.ts';
 import { type ExportState, type Losses, podKey } from '../target/certain/losses.ts';
-import type { TargetView } from '../target/target.ts';
+import type { TargetView } from '../target/aspect.ts';
 
 export interface PodsOptions {
   readonly cluster: string;
@@ -72,7 +72,7 @@ export class Pods {
     for (const key of this.#keys(target)) {
       const listed = this.#listed(target, key);
       if (listed === undefined) continue;
-      const since = target.get(key)?.service.metadata.creationTimestamp ?? '';
+      const since = target.mirrored.get(key)?.service.metadata.creationTimestamp ?? '';
       const mirrored = new Set(this.#mirrored(key));
       const within =
         listed === 'unknown'
@@ -87,7 +87,7 @@ export class Pods {
    * it is, as it cannot be; undefined: as it is exported.
    */
   heldAs(target: TargetView, key: string): HeldForm | undefined {
-    const exported = target.get(key);
+    const exported = target.mirrored.get(key);
     if (exported === undefined || !this.#holdsAny(key)) return undefined;
     if (!isByPod(exported)) return 'as it is';
     return this.#options.isHeadless() ? undefined : 'pod by pod';
@@ -98,7 +98,7 @@ export class Pods {
     const { losses, isHeadless } = this.#options;
     const listed = this.#listed(target, key);
     if (listed === 'unknown') return NOBODY;
-    const exported = target.get(key);
+    const exported = target.mirrored.get(key);
     const isServed = exported !== undefined && isByPod(exported) && (isHeadless() || this.#holdsAny(key));
     if (listed === undefined || !isServed) {
       this.#departures.update(key, []);
@@ -131,7 +131,7 @@ export class Pods {
     const { losses } = this.#options;
     const leaving = new Set(left);
     // What the first lists take away is counted once all of them are complete (rule E6), and does not go one by one.
-    const areNotWanted = wanted === NO_PODS && target.decides(key);
+    const areNotWanted = wanted === NO_PODS && target.mirrored.decides(key);
     const mayBeGone = (hostname: string): boolean => areNotWanted || leaving.has(hostname);
     // While nothing is held or about to go, a pod that is there changes nothing: a Service may have thousands.
     const concerned = losses.isIdle ? mirrored.filter(mayBeGone) : mirrored;
@@ -163,7 +163,7 @@ export class Pods {
 
   /** The pods that are to have endpoint mirrors; undefined: the Service is gone, and its pods are not counted. */
   #wanted(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
-    const isOff = target.get(key) !== undefined && !this.#options.isHeadless();
+    const isOff = target.mirrored.get(key) !== undefined && !this.#options.isHeadless();
     return isOff ? NO_PODS : hostnamesOf(target, key);
   }
 
@@ -189,7 +189,7 @@ export class Pods {
   /** The keys of the Services that may have pods: those that are known, and those that are mirrored. */
   #keys(target: TargetView): ReadonlySet<string> {
     const { cluster, source } = this.#options;
-    return new Set([...target.keys(), ...source.keysOf(cluster)]);
+    return new Set([...target.mirrored.keys(), ...source.keysOf(cluster)]);
   }
 
   #mirrored(key: string): readonly string[] {
@@ -209,10 +209,10 @@ const isByPod = ({ service, mode }: Exported): boolean => mode === 'gateway' && 
 
 /** Returns the hostnames behind a Service; undefined if it is gone. */
 function hostnamesOf(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
-  const exported = target.get(key);
-  if (exported === undefined) return target.decides(key) ? undefined : 'unknown';
+  const exported = target.mirrored.get(key);
+  if (exported === undefined) return target.mirrored.decides(key) ? undefined : 'unknown';
   if (!isByPod(exported)) return NO_PODS;
   const { service } = exported;
-  const slices = target.slicesOf(key);
+  const slices = target.mirrored.slicesOf(key);
   return slices === undefined ? 'unknown' : readSlices(service, slices).hosts;
 }

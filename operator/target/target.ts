@@ -10,8 +10,10 @@ import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
+import type { Aspect, TargetView } from './aspect.ts';
 import type { Exported } from './read/exported.ts';
 import { ExportWatch, type ExportWatchOptions } from './watch/export-watch.ts';
+import type { WatchedAspect } from './watch/watched-aspect.ts';
 
 /** What is in the way of reading a target. */
 export type TargetObstacle = ReadObstacle;
@@ -35,19 +37,12 @@ export interface TargetOptions extends Omit<
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
-/** What a target exports, as far as it is known at a moment. */
-export type TargetView = Pick<
-  Target,
-  'decides' | 'confirms' | 'lacksPod' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'
->;
-
-/** What of a target is federated, as far as it is known at a moment. */
-export type MembersView = Pick<Target, 'decidesMember' | 'member' | 'memberCount' | 'memberKeys' | 'memberSlicesOf'>;
-
 /** In place of a namespace: all of them. */
 const WHOLE = '';
 
-export class Target {
+export class Target implements TargetView {
+  readonly mirrored: Aspect<Exported>;
+  readonly members: Aspect<Service>;
   readonly #options: TargetOptions;
   readonly #watches: ReadonlyMap<string, ExportWatch>;
   readonly #health: ReadHealth;
@@ -58,6 +53,10 @@ export class Target {
     this.#health = new ReadHealth(options.onReachable);
     const namespaces = options.namespaces ?? [WHOLE];
     this.#watches = new Map(namespaces.map((namespace) => [namespace, this.#exportWatch(namespace)]));
+    const of = { watches: this.#watches, watchOf: (key: string) => this.#watchOf(key) };
+    const knows = (isThere: boolean): boolean => this.#synced && (isThere || this.#isCounted);
+    this.mirrored = new AspectOfAll<Exported>({ ...of, knows, aspectOf: ({ mirrored }) => mirrored });
+    this.members = new AspectOfAll<Service>({ ...of, knows, aspectOf: ({ members }) => members });
   }
 
   /** Whether every exported Service, and every member, that can be known is known. */
@@ -65,39 +64,6 @@ export class Target {
     return this.#synced;
   }
 
-  /** Whether a Service's mirror can be decided about: the Service is known, or is known not to be exported. */
-  decides(key: string): boolean {
-    const watch = this.#watchOf(key);
-    // What is in a namespace that the Link does not name is not exported to it.
-    if (watch?.synced === false) return false;
-    return this.#synced && (this.#isCounted || watch?.get(key) !== undefined);
-  }
-
-  /** Whether a Service's membership can be decided about: it is a member, or is known to be none. */
-  decidesMember(key: string): boolean {
-    const watch = this.#watchOf(key);
-    return watch?.synced !== false && this.#synced && (this.#isCounted || watch?.member(key) !== undefined);
-  }
-
-  /**
-   * Whether the target, asked for the one Service, has answered what {@link get} returns. Watches and lists may be behind,
-   * so nothing is taken away before.
-   */
-  confirms(key: string): boolean {
-    return this.#watchOf(key)?.confirms(key) ?? true;
-  }
-
-  /** Asks the target for one Service, unless it has been asked. */
-  ask(key: string): void {
-    this.#watchOf(key)?.ask(key);
-  }
-
-  /** Forgets what the target answers when it is asked for one Service. */
-  forgetAnswer(key: string): void {
-    this.#watchOf(key)?.forgetAnswer(key);
-  }
-
-  /** Whether the target, asked for the pods behind one Service, has answered that this is not among them (rule D5). */
   lacksPod(key: string, hostname: string): boolean {
     return this.#watchOf(key)?.lacksPod(key, hostname) ?? true;
   }
@@ -112,70 +78,14 @@ export class Target {
     this.#watchOf(key)?.forgetPods(key);
   }
 
-  /** Whether the target, asked for the one Service, has answered that it is no member. */
-  confirmsNoMember(key: string): boolean {
-    return this.#watchOf(key)?.confirmsNoMember(key) ?? true;
-  }
-
-  /** Asks the target for one Service as a member, unless it has been asked. */
-  askForMember(key: string): void {
-    this.#watchOf(key)?.askForMember(key);
-  }
-
-  /** Forgets what the target answers when it is asked for one Service as a member. */
-  forgetMemberAnswer(key: string): void {
-    this.#watchOf(key)?.forgetMemberAnswer(key);
-  }
-
   /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
   }
 
-  /** The exported Service, and how; flat mode wins (rule A1). */
-  get(key: string): Exported | undefined {
-    return this.#watchOf(key)?.get(key);
-  }
-
-  /** The Service, if it is selected as a member of a federated Service. */
-  member(key: string): Service | undefined {
-    return this.#watchOf(key)?.member(key);
-  }
-
-  /** Number of exported Services; one that is exported in both modes counts twice. */
-  get size(): number {
-    return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0);
-  }
-
-  /** Keys of all exported Services, in either mode. */
-  keys(): ReadonlySet<string> {
-    const whole = this.#watches.get(WHOLE);
-    return whole?.keys() ?? new Set([...this.#watches.values()].flatMap((watch) => [...watch.keys()]));
-  }
-
-  /** Number of members of federated Services. */
-  get memberCount(): number {
-    return [...this.#watches.values()].reduce((sum, watch) => sum + watch.memberCount, 0);
-  }
-
-  /** Keys of all members of federated Services. */
-  memberKeys(): ReadonlySet<string> {
-    return new Set([...this.#watches.values()].flatMap((watch) => [...watch.memberKeys()]));
-  }
-
-  /** The slices behind an exported Service; undefined while it is not known which there are. */
-  slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#watchOf(key)?.slicesOf(key);
-  }
-
   /** Reads the slices behind what is exported in flat mode from now on. */
   readFlatSlices(): void {
     for (const watch of this.#watches.values()) watch.readFlatSlices();
-  }
-
-  /** The slices behind a member; undefined while it is not known which there are. */
-  memberSlicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#watchOf(key)?.memberSlicesOf(key);
   }
 
   /** Starts watching. */
@@ -267,5 +177,66 @@ export class Target {
     this.#health.report(reflector, state, within);
     if (!wasCounted && this.#isCounted) this.#relisted('services');
     if (this.#isOpen) this.#options.onOpen?.();
+  }
+}
+
+interface AspectOfAllOptions<T> {
+  readonly watches: ReadonlyMap<string, ExportWatch>;
+  /** The watch that would show a key; undefined: what is in a namespace that the Link does not name is not exported to it. */
+  readonly watchOf: (key: string) => ExportWatch | undefined;
+  /** Whether it is known of a key that its watch shows it, or does not. */
+  readonly knows: (isThere: boolean) => boolean;
+  readonly aspectOf: (watch: ExportWatch) => WatchedAspect<T>;
+}
+
+/** One sort of what is exported, in all namespaces that are read. */
+class AspectOfAll<T> implements Aspect<T> {
+  readonly #options: AspectOfAllOptions<T>;
+
+  constructor(options: AspectOfAllOptions<T>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#all.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  keys(): ReadonlySet<string> {
+    const [first, ...others] = this.#all;
+    return others.length === 0 ? (first?.keys() ?? new Set()) : new Set(this.#all.flatMap((each) => [...each.keys()]));
+  }
+
+  get(key: string): T | undefined {
+    return this.#of(key)?.get(key);
+  }
+
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    return this.#of(key)?.slicesOf(key);
+  }
+
+  decides(key: string): boolean {
+    const { watchOf, knows } = this.#options;
+    return watchOf(key)?.synced !== false && knows(this.get(key) !== undefined);
+  }
+
+  confirms(key: string): boolean {
+    return this.#of(key)?.confirms(key) ?? true;
+  }
+
+  ask(key: string): void {
+    this.#of(key)?.ask(key);
+  }
+
+  forgetAnswer(key: string): void {
+    this.#of(key)?.forgetAnswer(key);
+  }
+
+  get #all(): readonly WatchedAspect<T>[] {
+    return [...this.#options.watches.values()].map(this.#options.aspectOf);
+  }
+
+  #of(key: string): WatchedAspect<T> | undefined {
+    const watch = this.#options.watchOf(key);
+    return watch && this.#options.aspectOf(watch);
   }
 }

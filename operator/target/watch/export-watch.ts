@@ -5,13 +5,14 @@
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { type EndpointSlice, type Service, SERVICES } from '../../kube/objects.ts';
+import { type Service, SERVICES } from '../../kube/objects.ts';
 import { DEFAULT_TIMINGS } from '../../runtime/reflector.ts';
 import { type Exported, exportedAs } from '../read/exported.ts';
 import { readService } from '../read/objects.ts';
 import { PodRereads } from '../certain/pod-rereads.ts';
 import { Rereads } from '../certain/rereads.ts';
 import { type SelectedOptions, SelectedServices, type WatchSettings } from './selected.ts';
+import { WatchedAspect } from './watched-aspect.ts';
 
 export interface TargetSelectors {
   readonly gateway: Selector | undefined;
@@ -53,14 +54,17 @@ export interface ExportWatchOptions extends WatchSettings {
 type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'onService' | 'onSlices' | 'onPods'>;
 
 export class ExportWatch {
+  /** The exported Services, and how; flat mode wins (rule A1). */
+  readonly mirrored: WatchedAspect<Exported>;
+  /** The Services that are selected as members. */
+  readonly members: WatchedAspect<Service>;
   readonly #options: ExportWatchOptions;
   #isRunning = false;
   #readsFlatSlices: boolean;
   #gateway: SelectedServices | undefined;
   #flat: SelectedServices | undefined;
   #members: SelectedServices | undefined;
-  readonly #rereads: Rereads<Service>;
-  readonly #memberRereads: Rereads<Service>;
+  readonly #rereads: readonly Rereads<Service>[];
   readonly #podRereads: PodRereads;
   readonly #stopped = new AbortController();
 
@@ -70,8 +74,31 @@ export class ExportWatch {
     this.#readsFlatSlices = options.selectors.readsFlatSlices ?? false;
     const backoff = timings?.backoff ?? DEFAULT_TIMINGS.backoff;
     const common = { of: SERVICES, read: readService, onUnanswered, backoff };
-    this.#rereads = new Rereads<Service>({ ...common, onAnswer });
-    this.#memberRereads = new Rereads<Service>({ ...common, onAnswer: (key) => onMemberAnswer?.(key) });
+    const rereads = new Rereads<Service>({ ...common, onAnswer });
+    const memberRereads = new Rereads<Service>({ ...common, onAnswer: (key) => onMemberAnswer?.(key) });
+    this.#rereads = [rereads, memberRereads];
+    const { gateway, flat, members, readsMemberSlices = false } = options.selectors;
+    this.mirrored = new WatchedAspect<Exported>({
+      isSelected: gateway !== undefined || flat !== undefined,
+      watches: () => this.#exported,
+      get: (key) => exportedAs(this.#gateway?.get(key), this.#flat?.get(key)),
+      slicesOf: (key) => {
+        const exporting = this.#flat?.get(key) === undefined ? this.#gateway : this.#flat;
+        return exporting === undefined ? [] : exporting.slicesOf(key);
+      },
+      readAs: (service) => exportedAs(selectedBy(gateway, service), selectedBy(flat, service)),
+      isSame: (a, b) => a?.mode === b?.mode && isSameVersion(a?.service, b?.service),
+      rereads,
+    });
+    this.members = new WatchedAspect<Service>({
+      isSelected: members !== undefined,
+      watches: () => (this.#members === undefined ? [] : [this.#members]),
+      get: (key) => this.#members?.get(key),
+      slicesOf: (key) => (readsMemberSlices ? this.#members?.slicesOf(key) : undefined),
+      readAs: (service) => selectedBy(members, service),
+      isSame: isSameVersion,
+      rereads: memberRereads,
+    });
     this.#podRereads = new PodRereads({
       get: (key) => this.#gateway?.get(key),
       isLabelled: (labels) => options.selectors.gateway?.matches(labels) === true,
@@ -96,33 +123,6 @@ export class ExportWatch {
     return this.#all.every(({ current }) => current);
   }
 
-  /** The exported Service, and how; flat mode wins (rule A1). */
-  get(key: string): Exported | undefined {
-    return exportedAs(this.#gateway?.get(key), this.#flat?.get(key));
-  }
-
-  /** The Service, if it is selected as a member. */
-  member(key: string): Service | undefined {
-    return this.#members?.get(key);
-  }
-
-  /** Asks the target for one Service, unless it has been asked. */
-  ask(key: string): void {
-    this.#rereads.ask(key);
-  }
-
-  /** Whether the target, asked for the one Service, has answered what {@link get} returns. */
-  confirms(key: string): boolean {
-    if (this.#exported.length === 0) return true;
-    const answer = this.#rereads.answer(key);
-    return answer !== undefined && isSame(this.#exportedAs(answer.object), this.get(key));
-  }
-
-  /** Forgets what the target answers when it is asked for one Service. */
-  forgetAnswer(key: string): void {
-    this.#rereads.forget(key);
-  }
-
   /** Asks the target for the pods behind one Service, unless it has been asked. */
   askForPods(key: string): void {
     this.#podRereads.ask(key);
@@ -138,54 +138,11 @@ export class ExportWatch {
     this.#podRereads.forget(key);
   }
 
-  /** Asks the target for one Service as a member, unless it has been asked. */
-  askForMember(key: string): void {
-    this.#memberRereads.ask(key);
-  }
-
-  /** Whether the target, asked for the one Service, has answered that it is no member. */
-  confirmsNoMember(key: string): boolean {
-    const { members } = this.#options.selectors;
-    if (members === undefined) return true;
-    const answer = this.#memberRereads.answer(key);
-    return answer !== undefined && (answer.object === undefined || !members.matches(answer.object.metadata.labels));
-  }
-
-  /** Forgets what the target answers when it is asked for one Service as a member. */
-  forgetMemberAnswer(key: string): void {
-    this.#memberRereads.forget(key);
-  }
-
   /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
-    this.#rereads.askAnew((key) => this.confirms(key));
-    this.#memberRereads.askAnew((key) => this.confirmsNoMember(key));
+    this.mirrored.askAnew();
+    this.members.askAnew();
     this.#podRereads.askAnew(() => false);
-  }
-
-  /** Number of exported Services; one that is exported in both modes counts twice. */
-  get size(): number {
-    return this.#exported.reduce((sum, { size }) => sum + size, 0);
-  }
-
-  /** Keys of all exported Services, in either mode. */
-  keys(): ReadonlySet<string> {
-    return new Set(this.#exported.flatMap((each) => each.keys()));
-  }
-
-  get memberCount(): number {
-    return this.#members?.size ?? 0;
-  }
-
-  /** Keys of all members. */
-  memberKeys(): readonly string[] {
-    return this.#members?.keys() ?? [];
-  }
-
-  /** The slices behind an exported Service; undefined while it is not known which there are. */
-  slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    const exporting = this.#flat?.get(key) === undefined ? this.#gateway : this.#flat;
-    return exporting === undefined ? [] : exporting.slicesOf(key);
   }
 
   /** Reads the slices behind what is exported in flat mode from now on. */
@@ -194,16 +151,11 @@ export class ExportWatch {
     if (!this.#stopped.signal.aborted) this.#flat?.readSlices();
   }
 
-  /** The slices behind a member; undefined while it is not known which there are. */
-  memberSlicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#options.selectors.readsMemberSlices === true ? this.#members?.slicesOf(key) : undefined;
-  }
-
   /** Starts watching. */
   run(client: KubeClient, signal: AbortSignal): void {
     this.#isRunning = true;
     const either = AbortSignal.any([signal, this.#stopped.signal]);
-    for (const rereads of [this.#rereads, this.#memberRereads, this.#podRereads]) rereads.run(client, either);
+    for (const rereads of [...this.#rereads, this.#podRereads]) rereads.run(client, either);
     const { onChange, onMember, selectors } = this.#options;
     const { gateway, flat, members, readsMemberSlices = false } = selectors;
     const onService = (key: string): void => this.#changed(key);
@@ -220,7 +172,7 @@ export class ExportWatch {
     if (members !== undefined) {
       const onSlices = (key: string): void => onMember?.(key);
       const onMemberService = (key: string): void => {
-        this.#memberRereads.forget(key);
+        this.members.forgetAnswer(key);
         onSlices(key);
       };
       const common = { prefix: 'member ', onSlices, readsSlices: readsMemberSlices };
@@ -249,17 +201,9 @@ export class ExportWatch {
   }
 
   #changed(key: string): void {
-    this.#rereads.forget(key);
+    this.mirrored.forgetAnswer(key);
     this.#podRereads.forget(key);
     this.#options.onChange(key);
-  }
-
-  /** How the selectors export a Service. */
-  #exportedAs(service: Service | undefined): Exported | undefined {
-    const { gateway, flat } = this.#options.selectors;
-    const by = (selector: Selector | undefined): Service | undefined =>
-      selector?.matches(service?.metadata.labels) === true ? service : undefined;
-    return exportedAs(by(gateway), by(flat));
   }
 
   #watch(watched: Watched, client: KubeClient, signal: AbortSignal): SelectedServices {
@@ -288,5 +232,8 @@ export class ExportWatch {
   }
 }
 
-const isSame = (a: Exported | undefined, b: Exported | undefined): boolean =>
-  a?.mode === b?.mode && a?.service.metadata.resourceVersion === b?.service.metadata.resourceVersion;
+const selectedBy = (selector: Selector | undefined, service: Service | undefined): Service | undefined =>
+  selector?.matches(service?.metadata.labels) === true ? service : undefined;
+
+const isSameVersion = (a: Service | undefined, b: Service | undefined): boolean =>
+  a?.metadata.resourceVersion === b?.metadata.resourceVersion;

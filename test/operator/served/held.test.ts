@@ -27,11 +27,15 @@ let held: HeldDeletions;
 let recorded: PromiseWithResolvers<void> | undefined;
 
 const target = {
-  get: (key: string) => (exported.has(key) ? { service: service('web'), mode: 'gateway' } : undefined),
-  decides: (key: string) => !unknown.has(key),
-  keys: () => exported,
-  member: (key: string) => (members.has(key) ? service('web') : undefined),
-  decidesMember: (key: string) => !unknown.has(key),
+  mirrored: {
+    get: (key: string) => (exported.has(key) ? { service: service('web'), mode: 'gateway' } : undefined),
+    decides: (key: string) => !unknown.has(key),
+    keys: () => exported,
+  },
+  members: {
+    get: (key: string) => (members.has(key) ? service('web') : undefined),
+    decides: (key: string) => !unknown.has(key),
+  },
 } as unknown as Target;
 
 beforeEach(() => {

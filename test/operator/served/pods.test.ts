@@ -3,7 +3,7 @@ import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { Pods } from '../../../operator/served/pods.ts';
 import { admitted } from '../../../operator/target/certain/cap.ts';
 import { Losses, podKey } from '../../../operator/target/certain/losses.ts';
-import type { TargetView } from '../../../operator/target/target.ts';
+import type { TargetView } from '../../../operator/target/aspect.ts';
 import { headlessService, NOTHING_OWNED, ownedService, targetSlice } from '../mirror/observed.ts';
 
 const hosts = (of: string) => [`${of}-0`, `${of}-1`];
@@ -26,10 +26,12 @@ function setUp() {
     ['shop/b', hosts('b').map((hostname) => mirrorOf(hostname, 'b'))],
   ]);
   const target = {
-    keys: () => ['shop/a', 'shop/b'],
-    get: (key: string) => ({ service: headlessService(), mode: 'gateway', key }),
-    decides: () => true,
-    slicesOf: (key: string) => slices.get(key),
+    mirrored: {
+      keys: () => ['shop/a', 'shop/b'],
+      get: (key: string) => ({ service: headlessService(), mode: 'gateway', key }),
+      decides: () => true,
+      slicesOf: (key: string) => slices.get(key),
+    },
   } as unknown as TargetView;
   const source = {
     keysOf: () => new Set(mirrored.keys()),
@@ -61,9 +63,11 @@ it.each(['complete', 'not complete'])(
     const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
     const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
     const target = {
-      get: () => ({ service: headlessService(), mode: 'gateway' }),
-      decides: () => lists === 'complete',
-      slicesOf: () => undefined,
+      mirrored: {
+        get: () => ({ service: headlessService(), mode: 'gateway' }),
+        decides: () => lists === 'complete',
+        slicesOf: () => undefined,
+      },
     } as unknown as TargetView;
     const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
     const losses = new Losses();
@@ -86,9 +90,11 @@ it('a pod that is back is not among those that a watch reported as gone (E6)', (
   const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
   let listed = hostnames;
   const target = {
-    get: () => ({ service: headlessService(), mode: 'gateway' }),
-    decides: () => true,
-    slicesOf: () => [targetSlice(listed.map((hostname) => ({ hostname })))],
+    mirrored: {
+      get: () => ({ service: headlessService(), mode: 'gateway' }),
+      decides: () => true,
+      slicesOf: () => [targetSlice(listed.map((hostname) => ({ hostname })))],
+    },
     lacksPod: () => false,
   } as unknown as TargetView;
   const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };

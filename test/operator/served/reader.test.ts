@@ -66,7 +66,7 @@ async function reading(selection = SELECTION) {
     signal: stop.signal,
     onChange: () => undefined,
     onMember: () => undefined,
-    onRelisted: (target) => lists.push([...target.keys()].sort()),
+    onRelisted: (target) => lists.push([...target.mirrored.keys()].sort()),
     onAnswer: () => undefined,
     onMemberAnswer: () => undefined,
     onReachable: (obstacle) => reachable.push(obstacle === undefined),
@@ -76,7 +76,7 @@ async function reading(selection = SELECTION) {
   const client = kept(new KubeClient(access, { userAgent: 'test', fieldManager: 'test' }));
   void reader.adopt(client, () => undefined, stop.signal);
   const listed = (): Promise<unknown> => eventually('it is listed', async () => lists.length > 0);
-  const exported = (): readonly string[] => [...(reader.target?.keys() ?? [])].sort();
+  const exported = (): readonly string[] => [...(reader.target?.mirrored.keys() ?? [])].sort();
   const lastHeard = async (): Promise<number> =>
     (await metrics.target.lastHeard.get()).values.map(({ value }) => value)[0] ?? 0;
   return { reader, lines, lists, reachable, listed, exported, lastHeard };

@@ -87,7 +87,7 @@ const sayingOf = ({ error, namespaces }: TargetObstacle): string =>
   [error instanceof Error ? error.name : 'no', ...namespaces].join(' ');
 
 const names = (target: Target, key: string) =>
-  target
+  target.mirrored
     .slicesOf(key)
     ?.map(({ metadata }) => metadata.name)
     .sort();
@@ -99,35 +99,38 @@ describe('what a target exports', () => {
     put(service('own'));
     const { target, relisted } = watching({ gateway: {}, flat: EXPORTED_FLAT });
     await eventually('it is synced', async () => target.synced && relisted() > 0);
-    expect([...target.keys()]).toEqual(['shop/flat']);
+    expect([...target.mirrored.keys()]).toEqual(['shop/flat']);
     const both = watching();
     await eventually('it is synced', async () => both.target.synced);
-    expect([...both.target.keys()].sort()).toEqual(['shop/flat', 'shop/web']);
-    expect(both.target.get('shop/web')?.mode).toBe('gateway');
-    expect(both.target.get('shop/flat')?.mode).toBe('remote-discovery');
-    expect(both.target.get('shop/own')).toBeUndefined();
+    expect([...both.target.mirrored.keys()].sort()).toEqual(['shop/flat', 'shop/web']);
+    expect(both.target.mirrored.get('shop/web')?.mode).toBe('gateway');
+    expect(both.target.mirrored.get('shop/flat')?.mode).toBe('remote-discovery');
+    expect(both.target.mirrored.get('shop/own')).toBeUndefined();
   });
 
   it('is asked for a Service that left one mode while the watch of the other hears nothing (A1, L66)', async () => {
     put(service('web', { labels: EXPORTED }));
     const { target, answers } = watching();
-    await eventually('it is exported', async () => target.synced && target.get('shop/web')?.mode === 'gateway');
+    await eventually(
+      'it is exported',
+      async () => target.synced && target.mirrored.get('shop/web')?.mode === 'gateway',
+    );
     const isFlat = ({ query }: { readonly query: URLSearchParams }) =>
       (query.get('labelSelector') ?? '').includes('remote-discovery');
     const heal = cluster.faults.silenceWatches(isFlat);
     put(service('web', { labels: EXPORTED_FLAT }));
-    await eventually('it has left the one', async () => target.get('shop/web') === undefined);
-    for (const key of ['shop/web', 'shop/gone']) target.ask(key);
+    await eventually('it has left the one', async () => target.mirrored.get('shop/web') === undefined);
+    for (const key of ['shop/web', 'shop/gone']) target.mirrored.ask(key);
     await eventually('it has answered', async () => answers.length === 2);
-    expect([target.confirms('shop/web'), target.confirms('shop/gone')]).toEqual([false, true]);
+    expect([target.mirrored.confirms('shop/web'), target.mirrored.confirms('shop/gone')]).toEqual([false, true]);
     heal();
     cluster.faults.dropWatches(isFlat);
-    await eventually('it is in the other', async () => target.get('shop/web')?.mode === 'remote-discovery');
+    await eventually('it is in the other', async () => target.mirrored.get('shop/web')?.mode === 'remote-discovery');
   });
 
   it('is nothing, and known at once, where nothing is selected', async () => {
     const { target, relisted } = watching({});
-    expect([target.synced, target.keys().size, relisted()]).toEqual([true, 0, 1]);
+    expect([target.synced, target.mirrored.keys().size, relisted()]).toEqual([true, 0, 1]);
     expect((await cluster.audit()).filter(({ resource }) => resource === 'services')).toEqual([]);
   });
 
@@ -140,28 +143,28 @@ describe('what a target exports', () => {
     put(slice('bare'));
     put(service('shown', { labels: EXPORTED }));
     const { target, members, lists } = watching({ gateway: EXPORTED, members: MEMBER }, undefined, true);
-    expect(target.decidesMember('shop/alone')).toBe(false);
-    await eventually('all is known', async () => target.memberSlicesOf('shop/bare')?.length === 1);
-    expect([...target.keys()].sort()).toEqual(['shop/shown', 'shop/web']);
-    expect([...target.memberKeys()].sort()).toEqual(['shop/alone', 'shop/bare', 'shop/web']);
-    expect(target.size).toBe(2);
-    expect([target.member('shop/shown'), target.decidesMember('shop/shown')]).toEqual([undefined, true]);
-    for (const name of ['web', 'alone', 'bare']) expect(target.memberSlicesOf(`shop/${name}`)).toHaveLength(1);
+    expect(target.members.decides('shop/alone')).toBe(false);
+    await eventually('all is known', async () => target.members.slicesOf('shop/bare')?.length === 1);
+    expect([...target.mirrored.keys()].sort()).toEqual(['shop/shown', 'shop/web']);
+    expect([...target.members.keys()].sort()).toEqual(['shop/alone', 'shop/bare', 'shop/web']);
+    expect(target.mirrored.size).toBe(2);
+    expect([target.members.get('shop/shown'), target.members.decides('shop/shown')]).toEqual([undefined, true]);
+    for (const name of ['web', 'alone', 'bare']) expect(target.members.slicesOf(`shop/${name}`)).toHaveLength(1);
     expect(lists).toContain('services');
     members.length = 0;
     put(slice('alone', { labels: MEMBER, endpoints: [{ ready: false }] }));
     await eventually('what is behind it has changed', async () => members.includes('shop/alone'));
     put(service('alone'));
-    await eventually('it is none any more', async () => target.member('shop/alone') === undefined);
-    expect([target.decidesMember('shop/alone'), members.at(-1)]).toEqual([true, 'shop/alone']);
+    await eventually('it is none any more', async () => target.members.get('shop/alone') === undefined);
+    expect([target.members.decides('shop/alone'), members.at(-1)]).toEqual([true, 'shop/alone']);
   });
 
   it('has nothing behind its members that is read where no gateway needs it (E10)', async () => {
     put(service('web', { labels: MEMBER }));
     put(slice('web', { labels: MEMBER }));
     const { target } = watching({ members: MEMBER });
-    await eventually('all is known', async () => target.member('shop/web') !== undefined);
-    expect(target.memberSlicesOf('shop/web')).toBeUndefined();
+    await eventually('all is known', async () => target.members.get('shop/web') !== undefined);
+    expect(target.members.slicesOf('shop/web')).toBeUndefined();
     expect((await cluster.audit()).filter(({ resource }) => resource === 'endpointslices')).toEqual([]);
   });
 
@@ -238,10 +241,10 @@ describe('the slices of a Service (D9)', () => {
     });
     put(service('web', { labels: EXPORTED }));
     const { target } = watching();
-    await eventually('the Service is known', async () => target.get('shop/web') !== undefined);
-    expect(target.slicesOf('shop/web')).toBeUndefined();
+    await eventually('the Service is known', async () => target.mirrored.get('shop/web') !== undefined);
+    expect(target.mirrored.slicesOf('shop/web')).toBeUndefined();
     release();
-    await eventually('there are none', async () => target.slicesOf('shop/web')?.length === 0);
+    await eventually('there are none', async () => target.mirrored.slicesOf('shop/web')?.length === 0);
   });
 
   it('of flat mode are read once failover needs them, and are not known before (J3, E10)', async () => {
@@ -253,7 +256,7 @@ describe('the slices of a Service (D9)', () => {
     await eventually('all that is read is known', async () => {
       return target.synced && names(target, 'shop/web')?.join() === 'a';
     });
-    expect(target.slicesOf('shop/flat')).toBeUndefined();
+    expect(target.mirrored.slicesOf('shop/flat')).toBeUndefined();
     const lists = async () =>
       (await cluster.audit()).filter(({ verb, resource }) => verb === 'list' && resource === 'endpointslices').length;
     expect(await lists()).toBe(1);
@@ -273,7 +276,7 @@ describe('a target that cannot be read (E4)', () => {
     await eventually('it is synced', async () => target.synced && reachable.length === 1);
     await cluster.kill();
     await eventually('it is not reachable', async () => reachable.length === 2);
-    expect([...target.keys()]).toEqual(['shop/web']);
+    expect([...target.mirrored.keys()]).toEqual(['shop/web']);
     await cluster.start();
     await eventually('it is reachable again', async () => reachable.length === 3);
     expect(reachable).toEqual(['yes', 'ConnectionError', 'yes']);
@@ -300,9 +303,9 @@ describe('a target of which only some namespaces are read', () => {
     put(slice('web', { namespace: 'bank' }));
     const { target, reachable } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
     await eventually('it is synced', async () => target.synced && reachable.length === 1);
-    expect([...target.keys()].sort()).toEqual(['bank/web', 'shop/web']);
-    expect(target.get('bank/web')?.mode).toBe('gateway');
-    expect(target.get('secret/web')).toBeUndefined();
+    expect([...target.mirrored.keys()].sort()).toEqual(['bank/web', 'shop/web']);
+    expect(target.mirrored.get('bank/web')?.mode).toBe('gateway');
+    expect(target.mirrored.get('secret/web')).toBeUndefined();
     await eventually('the slice is known', async () => names(target, 'bank/web')?.join() === 'web-abcde');
     const asked = (await cluster.audit()).map((entry) => entry.namespace);
     expect(new Set(asked)).toEqual(new Set(['shop', 'bank']));
@@ -313,36 +316,39 @@ describe('a target of which only some namespaces are read', () => {
     const { target, reachable, relisted } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
     await eventually('it is told', async () => reachable.at(-1) === 'ApiError bank');
     await eventually('it is listed', async () => relisted() > 0);
-    expect([target.decides('shop/web'), target.decides('shop/gone'), target.decides('bank/web')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      target.mirrored.decides('shop/web'),
+      target.mirrored.decides('shop/gone'),
+      target.mirrored.decides('bank/web'),
+    ]).toEqual([true, true, false]);
     release();
-    await eventually('the other is read', async () => reachable.at(-1) === 'yes' && target.decides('bank/gone'));
-    expect([...target.keys()].sort()).toEqual(['bank/web', 'shop/web']);
+    await eventually(
+      'the other is read',
+      async () => reachable.at(-1) === 'yes' && target.mirrored.decides('bank/gone'),
+    );
+    expect([...target.mirrored.keys()].sort()).toEqual(['bank/web', 'shop/web']);
   });
 
   it('keeps what it knew of one that is refused later', async () => {
     const { target, reachable } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
-    await eventually('it is synced', async () => target.synced && target.keys().size === 2);
+    await eventually('it is synced', async () => target.synced && target.mirrored.keys().size === 2);
     refuse('bank');
     await cluster.kill();
     await cluster.start();
     await eventually('it is told', async () => reachable.at(-1) === 'ApiError bank');
-    expect([...target.keys()].sort()).toEqual(['bank/web', 'shop/web']);
+    expect([...target.mirrored.keys()].sort()).toEqual(['bank/web', 'shop/web']);
   });
 
   it('that all refuse decides nothing', async () => {
     for (const within of ['shop', 'bank']) refuse(within);
     const { target, reachable, relisted } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
     await eventually('it is told', async () => reachable.at(-1) === 'ApiError shop bank');
-    expect([target.synced, target.decides('shop/web'), relisted()]).toEqual([false, false, 0]);
+    expect([target.synced, target.mirrored.decides('shop/web'), relisted()]).toEqual([false, false, 0]);
   });
 
   it('counts all of them anew before a list takes anything away (E6)', async () => {
     const { target, relisted } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
-    await eventually('it is synced', async () => target.synced && target.keys().size === 2);
+    await eventually('it is synced', async () => target.synced && target.mirrored.keys().size === 2);
     const before = await lists('shop');
     const barred = cluster.faults.refuse({
       failure: { kind: 'status', code: 503 },
@@ -356,12 +362,12 @@ describe('a target of which only some namespaces are read', () => {
     });
     cluster.faults.dropWatches(({ namespace: of }) => of === 'bank');
     cluster.store.delete('v1', 'Service', 'bank', 'web');
-    await eventually('the loss is known', async () => target.get('bank/web') === undefined);
-    expect([target.decides('bank/web'), target.decides('shop/web')]).toEqual([false, true]);
+    await eventually('the loss is known', async () => target.mirrored.get('bank/web') === undefined);
+    expect([target.mirrored.decides('bank/web'), target.mirrored.decides('shop/web')]).toEqual([false, true]);
     expect(relisted()).toBe(listed);
     barred();
     expired();
-    await eventually('all are counted', async () => target.decides('bank/web') && relisted() > listed);
+    await eventually('all are counted', async () => target.mirrored.decides('bank/web') && relisted() > listed);
     expect(await lists('shop')).toBeGreaterThan(before);
   });
 });

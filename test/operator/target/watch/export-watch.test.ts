@@ -94,14 +94,14 @@ async function watching(
     },
     onMember: (key) => changed.push(`member ${key}`),
     onMemberAnswer: (key) => changed.push(`member answer ${key}`),
-    onChange: (key) => changed.push(`${key} ${watch.get(key)?.mode ?? 'gone'}`),
+    onChange: (key) => changed.push(`${key} ${watch.mirrored.get(key)?.mode ?? 'gone'}`),
     onRelisted: (lost) => lists.push(lost),
     onSlicesRelisted: () => undefined,
     onState: () => undefined,
     onMalformed: (what) => {
       throw new Error(what);
     },
-    onAnswer: (key) => answers.push(`${key} ${watch.confirms(key) ? 'confirmed' : 'not confirmed'}`),
+    onAnswer: (key) => answers.push(`${key} ${watch.mirrored.confirms(key) ? 'confirmed' : 'not confirmed'}`),
     onUnanswered: (key, error) => answers.push(`${key} ${String(error)}`),
   });
   watch.run(target.client, new AbortController().signal);
@@ -118,8 +118,8 @@ describe('a Service that two selectors may select (A1)', () => {
     const target = new FakeTarget();
     for (const query of [GATEWAY, FLAT]) target.services.set(query, [service('web')]);
     const { watch } = await watching(target, { gateway: GATEWAY, flat: FLAT });
-    expect([...watch.keys()]).toEqual(['shop/web']);
-    expect(watch.get('shop/web')?.mode).toBe('remote-discovery');
+    expect([...watch.mirrored.keys()]).toEqual(['shop/web']);
+    expect(watch.mirrored.get('shop/web')?.mode).toBe('remote-discovery');
   });
 
   it('that left one watch is not known to be gone before the target has been asked (L66)', async () => {
@@ -132,8 +132,8 @@ describe('a Service that two selectors may select (A1)', () => {
     for (const name of ['web', 'gone']) target.tell(GATEWAY, { type: 'DELETED', object: service(name, '2') });
     await pass(0);
     expect(changed).toEqual(['shop/web gone', 'shop/gone gone']);
-    expect([watch.confirms('shop/web'), watch.confirms('shop/gone')]).toEqual([false, false]);
-    for (const name of ['web', 'gone']) watch.ask(`shop/${name}`);
+    expect([watch.mirrored.confirms('shop/web'), watch.mirrored.confirms('shop/gone')]).toEqual([false, false]);
+    for (const name of ['web', 'gone']) watch.mirrored.ask(`shop/${name}`);
     await pass(0);
     expect(answers).toEqual(['shop/web not confirmed', 'shop/gone confirmed']);
     target.tell(FLAT, { type: 'ADDED', object: flat });
@@ -194,7 +194,7 @@ describe('a list of Services (E6)', () => {
     expect(watch.current).toBe(false);
     await pass(0);
     expect([watch.current, lists]).toEqual([true, [false, false]]);
-    expect([...watch.keys()]).toEqual(['shop/web']);
+    expect([...watch.mirrored.keys()]).toEqual(['shop/web']);
   });
 });
 
@@ -204,10 +204,10 @@ describe('a Service that the target is asked for', () => {
     if (shown !== undefined) target.services.set(GATEWAY, [shown]);
     target.stored.set('web', listed);
     const { watch, answers } = await watching(target, { gateway: GATEWAY, flat: FLAT });
-    watch.ask('shop/web');
+    watch.mirrored.ask('shop/web');
     await pass(0);
     expect([target.asked, answers.length]).toEqual([['metadata.name=web'], 1]);
-    return watch.confirms('shop/web');
+    return watch.mirrored.confirms('shop/web');
   };
   const EXPORTED = { exported: 'true' };
 
@@ -230,20 +230,20 @@ describe('a Service that the target is asked for', () => {
     const target = new FakeTarget();
     target.services.set(GATEWAY, [service('db')]);
     const { watch, answers } = await watching(target, { gateway: GATEWAY });
-    watch.ask('shop/web');
+    watch.mirrored.ask('shop/web');
     await pass(0);
     target.tell(GATEWAY, { type: 'ADDED', object: service('web', '2', EXPORTED) });
     target.tell(GATEWAY, { type: 'DELETED', object: service('web', '3') });
     await pass(0);
-    expect([answers, watch.confirms('shop/web')]).toEqual([['shop/web confirmed'], false]);
-    watch.ask('shop/web');
+    expect([answers, watch.mirrored.confirms('shop/web')]).toEqual([['shop/web confirmed'], false]);
+    watch.mirrored.ask('shop/web');
     await pass(0);
     target.stored.set('web', [service('web', '4', EXPORTED)]);
     watch.relist();
     await pass(0);
     // Nothing has called for another answer yet.
-    expect([answers.length, watch.confirms('shop/web')]).toEqual([2, false]);
-    watch.ask('shop/web');
+    expect([answers.length, watch.mirrored.confirms('shop/web')]).toEqual([2, false]);
+    watch.mirrored.ask('shop/web');
     await pass(0);
     expect(answers.at(-1)).toBe('shop/web not confirmed');
     // That settled nothing.
@@ -258,28 +258,28 @@ describe('a Service that the target is asked for', () => {
     const { watch, changed } = await watching(target, { members: MEMBER });
     target.tell(MEMBER, { type: 'DELETED', object: service('web', '2') });
     await pass(0);
-    expect([changed, watch.confirmsNoMember('shop/web')]).toEqual([['member shop/web'], false]);
+    expect([changed, watch.members.confirms('shop/web')]).toEqual([['member shop/web'], false]);
     for (const [listed, confirms] of [
       [[service('web', '3', { federated: 'member' })], false],
       [[service('web', '4')], true],
       [[], true],
     ] as const) {
       target.stored.set('web', listed);
-      watch.askForMember('shop/web');
+      watch.members.ask('shop/web');
       await pass(0);
-      expect([changed.at(-1), watch.confirmsNoMember('shop/web')]).toEqual(['member answer shop/web', confirms]);
+      expect([changed.at(-1), watch.members.confirms('shop/web')]).toEqual(['member answer shop/web', confirms]);
       // It comes and goes.
       target.tell(MEMBER, { type: 'ADDED', object: service('web', '5') });
       target.tell(MEMBER, { type: 'DELETED', object: service('web', '6') });
       await pass(0);
-      expect(watch.confirmsNoMember('shop/web')).toBe(false);
+      expect(watch.members.confirms('shop/web')).toBe(false);
     }
     const none = await watching(target, { gateway: GATEWAY });
-    expect(none.watch.confirmsNoMember('shop/web')).toBe(true);
+    expect(none.watch.members.confirms('shop/web')).toBe(true);
   });
 
   it('is certainly not exported where nothing is selected', async () => {
     const { watch } = await watching(new FakeTarget(), {});
-    expect(watch.confirms('shop/web')).toBe(true);
+    expect(watch.mirrored.confirms('shop/web')).toBe(true);
   });
 });
