@@ -4,6 +4,7 @@
  * `cluster` of those that serve several, are kept where there are such labels, as two operators may have Links of one
  * name. Nothing here is true for long while a Link comes up, loses its leader for another, or waits for the target.
  */
+import { pageUrl } from '../../crds/pages.ts';
 import { OPERATOR_LEASE } from '../../crds/wire.ts';
 
 /** One alert, with what may be set of it. */
@@ -39,7 +40,7 @@ const PREFIX = 'Linkspan';
 export const alertName = (name: string): string => `${PREFIX}${name}`;
 
 /** Page with a section for each alert: what it means, what users notice, where to look, what to do. */
-const RUNBOOKS = 'https://github.com/linkspan-dev/linkspan/blob/main/docs/runbooks.md';
+const RUNBOOKS = pageUrl('docs/runbooks.md');
 
 /** Address of an alert's section. */
 export const runbookUrl = (name: string): string => `${RUNBOOKS}#${alertName(name).toLowerCase()}`;

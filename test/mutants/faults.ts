@@ -7,7 +7,7 @@ import type { Defect } from './defect.ts';
 import { DEFECTS } from './defects/index.ts';
 
 export interface Fault {
-  /** The lesson, or the rule, in docs/behaviour.md. */
+  /** The lesson in docs/lessons.md, or the rule in docs/behaviour.md. */
   readonly rule: string;
   /** Names of the defects that make it; all of them at once. */
   readonly defects: readonly string[];

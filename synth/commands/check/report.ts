@@ -3,12 +3,13 @@
  * clusters is cut, and has no control characters. Pure.
  */
 import { MAX_CONDITION_MESSAGE } from '../../../operator/kube/conditions.ts';
+import { pageUrl } from '../../../crds/pages.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { reportText } from '../common/output.ts';
 import type { Check, Finding } from './check-type.ts';
 
-/** Where the page of checks is. */
-const PAGE = 'https://github.com/linkspan-dev/linkspan/blob/main/docs/checks.md';
+/** Where the page of checks of this version is. */
+const PAGE = pageUrl('docs/checks.md');
 
 export type Result = 'success' | 'warning' | 'error' | 'skipped';
 

@@ -16,7 +16,7 @@ const fieldNames = (schema: unknown): readonly string[] =>
         ...fieldNames(value),
       ]);
 
-test.each(['README.md', 'docs/cluster-file.md', 'examples/gitops/linkspan.yaml'])(
+test.each(['docs/gitops.md', 'docs/cluster-file.md', 'examples/gitops/linkspan.yaml'])(
   'every cluster file in %s is accepted',
   async (path) => {
     const text = await page(path);

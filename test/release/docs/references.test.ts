@@ -1,5 +1,5 @@
 /**
- * No reference is dead: a rule that code, tests or pages cite is in docs/behaviour.md, and a link or path in a page leads
+ * No reference is dead: a rule that code, tests or pages cite is in docs/behaviour.md, a lesson in docs/lessons.md, and a link or path in a page leads
  * to something. A rename or a deletion that forgets its references fails here, with the file and the line.
  */
 import { glob, readFile, stat } from 'node:fs/promises';
@@ -11,7 +11,9 @@ import manifest from '../../../package.json' with { type: 'json' };
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const SOURCES = ['*.{js,ts,md}', '{crds,constructs,operator,synth,test,docs,examples}/**/*.{js,ts,md}'];
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/README.md'];
+const PAGES = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/README.md'];
+/** Pages that define ids: of rules, and of lessons. */
+const RULES = ['docs/behaviour.md', 'docs/lessons.md'];
 const IGNORED = ['**/node_modules/**', '**/dist/**'];
 
 /** Something that a text refers to, and the line where it does, from 1. */
@@ -31,14 +33,12 @@ const references = (text: string, pattern: RegExp): readonly Reference[] =>
 /** Ids of rules and lessons, such as A6 and L24, in whatever form they are cited. */
 const citedRules = (text: string): readonly Reference[] => references(text, /\b[A-L]\d{1,3}\b/g);
 
-/** Where the files of the repository are on the web. npmjs.com shows the README, where a relative link would be dead. */
-const ON_THE_WEB = `${manifest.repository.url.replace(/^git\+|\.git$/g, '')}/blob/main/`;
+/** Where the repository is on the web. */
+const ON_THE_WEB = manifest.repository.url.replace(/^git\+|\.git$/g, '');
 
-/** Targets of Markdown links, except to other sites; those to the repository on the web are from its root: `/docs`. */
+/** Targets of Markdown links, except to other sites. */
 const links = (page: string): readonly Reference[] =>
-  references(withoutBlocks(page), /\]\(([^)\s]+)\)/g)
-    .map(({ to, line }) => ({ to: to.startsWith(ON_THE_WEB) ? to.slice(ON_THE_WEB.length - 1) : to, line }))
-    .filter(({ to }) => !/^[a-z]+:/.test(to));
+  references(withoutBlocks(page), /\]\(([^)\s]+)\)/g).filter(({ to }) => !/^[a-z]+:/.test(to));
 
 /** Paths from the root of the repository that stand in backticks. */
 const paths = (page: string): readonly Reference[] =>
@@ -87,16 +87,15 @@ const exists = (path: string): Promise<boolean> =>
 /** Where a link leads, or why it does not. */
 async function problemOf(page: string, to: string): Promise<string | undefined> {
   const [path = '', anchor] = to.split('#');
-  const from = path.startsWith('/') ? ROOT : join(ROOT, dirname(page));
-  const target = path === '' ? join(ROOT, page) : join(from, path);
+  const target = path === '' ? join(ROOT, page) : join(ROOT, dirname(page), path);
   if (!(await exists(target))) return 'there is no such file';
   if (anchor === undefined) return undefined;
   return anchors(await readFile(target, 'utf8')).includes(anchor) ? undefined : 'there is no such heading';
 }
 
-test('every rule and lesson that is cited is in docs/behaviour.md', async () => {
+test('every rule that is cited is in docs/behaviour.md, and every lesson in docs/lessons.md', async () => {
   const sources = await read(SOURCES);
-  const defined = new Set(definedRules(sources.get('docs/behaviour.md') ?? ''));
+  const defined = new Set(RULES.flatMap((page) => definedRules(sources.get(page) ?? '')));
   const cited = [...sources].flatMap(([path, text]) => citedRules(text).map((each) => ({ path, ...each })));
   expect(new Set(cited.map(({ path }) => path)).size, 'files that cite a rule').toBeGreaterThan(50);
   expect(cited.filter(({ to }) => !defined.has(to)).map(({ path, line, to }) => `${path}:${line} cites ${to}`)).toEqual(
@@ -104,8 +103,13 @@ test('every rule and lesson that is cited is in docs/behaviour.md', async () => 
   );
 });
 
-test('docs/behaviour.md defines each id once', async () => {
-  const defined = definedRules(await readFile(join(ROOT, 'docs/behaviour.md'), 'utf8'));
+test('each id is defined once, those of lessons on the page of lessons', async () => {
+  const [rules = [], lessons = []] = await Promise.all(
+    RULES.map(async (page) => definedRules(await readFile(join(ROOT, page), 'utf8'))),
+  );
+  expect(rules.filter((id) => id.startsWith('L'))).toEqual([]);
+  expect(lessons.filter((id) => !id.startsWith('L'))).toEqual([]);
+  const defined = [...rules, ...lessons];
   expect(defined.filter((id, index) => defined.indexOf(id) < index)).toEqual([]);
 });
 
@@ -120,11 +124,19 @@ test('every link in a page leads to a file, and to a heading of it', async () =>
   expect(dead).toEqual([]);
 });
 
-test('every link of the README leads to the web, as npmjs.com needs it', async () => {
-  const readme = withoutBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
-  const relative = references(readme, /\]\(([^)\s]+)\)/g).filter(({ to }) => !/^(https:|#)/.test(to));
-  expect(relative).toEqual([]);
-  expect(links(readme).length).toBeGreaterThan(10);
+test('a page links to the files beside it, and not to those of another version on the web', async () => {
+  const absolute: string[] = [];
+  for (const [page, text] of await read(PAGES)) {
+    for (const { to, line } of references(text, /\]\((https?:[^)\s]+)\)/g)) {
+      if (/\/(blob|tree|raw)\//.test(to) && to.startsWith(ON_THE_WEB)) absolute.push(`${page}:${line} links to ${to}`);
+    }
+  }
+  expect(absolute).toEqual([]);
+});
+
+test('the README is 120 lines at most', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
 test('every path of the repository that a page names exists, and so does every page that code names', async () => {

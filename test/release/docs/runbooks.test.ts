@@ -26,12 +26,12 @@ test('there is a runbook for each alert, and for nothing else, with commands to 
   expect(sections).toEqual(['Where to look first', ...alerts.map(alertName)]);
 });
 
-test('each alert leads to its runbook, where the repository is', () => {
+test('each alert leads to its runbook, of this version, where the repository is', () => {
   const [rule] = render((chart) => {
     new Alerts(chart, 'alerts');
   });
   const repository = manifest.repository.url.replace(/^git\+|\.git$/g, '');
-  const urls = alerts.map((name) => `${repository}/blob/main/${PAGE}#${alertName(name).toLowerCase()}`);
+  const urls = alerts.map((name) => `${repository}/blob/v${manifest.version}/${PAGE}#${alertName(name).toLowerCase()}`);
   expect(alerts.map(runbookUrl)).toEqual(urls);
   expect([...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, url]) => url)).toEqual(urls);
 });

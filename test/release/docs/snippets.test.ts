@@ -50,11 +50,11 @@ const execute = async (name: string, program: string): Promise<void> => {
   await promisify(execFile)(process.execPath, ['--import', SOURCES, file], { cwd: directory });
 };
 
-test('the program of the README renders the YAML below it', { timeout: 120_000 }, async () => {
-  const [program = ''] = await blocks('README.md', 'ts');
-  await execute('readme.ts', program);
+test('the program of docs/gitops.md renders the YAML below it', { timeout: 120_000 }, async () => {
+  const [program = ''] = await blocks('docs/gitops.md', 'ts');
+  await execute('gitops.ts', program);
   const yaml = await readFile(join(directory, 'dist', 'east.k8s.yaml'), 'utf8');
-  expect(await blocks('README.md', 'yaml')).toContain(yaml);
+  expect(await blocks('docs/gitops.md', 'yaml')).toContain(yaml);
 });
 
 test('every example of docs/constructs.md runs after its first program', { timeout: 120_000 }, async () => {

@@ -28,14 +28,14 @@ test('a table has a section for each category, a line for each check, and the re
 ‼ two is well
     ‼ Link a/b: is old
       → renew it
-    see https://github.com/linkspan-dev/linkspan/blob/main/docs/checks.md#two for hints
+    see https://github.com/linkspan-dev/linkspan/blob/v0.1.0/docs/checks.md#two for hints
 
 second
 ------
 × three is well
     × Link a/c: is [31m gone × fake
       → make it
-    see https://github.com/linkspan-dev/linkspan/blob/main/docs/checks.md#three for hints
+    see https://github.com/linkspan-dev/linkspan/blob/v0.1.0/docs/checks.md#three for hints
 - four is well (skipped: there is no Link)
 
 Status check results are ×
@@ -60,7 +60,7 @@ test('JSON has the form of linkerd check, with ids and findings', () => {
       {
         id: 'two',
         description: 'two is well',
-        hint: 'https://github.com/linkspan-dev/linkspan/blob/main/docs/checks.md#two',
+        hint: 'https://github.com/linkspan-dev/linkspan/blob/v0.1.0/docs/checks.md#two',
         error: 'Link a/b: is old (renew it)',
         result: 'warning',
         findings: [{ level: 'warning', object: 'Link a/b', reason: 'is old', remedy: 'renew it' }],

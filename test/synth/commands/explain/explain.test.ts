@@ -1,5 +1,5 @@
 /** `linkspan explain`: one Service that works, and others that stop at each of the steps. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -272,5 +272,21 @@ onEachBacking('linkspan explain', (backing) => {
     expect(outline(found).slice(-2)).toEqual(['× gateway', 'clients reach nothing: it stops at gateway']);
     expect(found.stdout).toMatch(/‼ Link +Link west is not Ready/);
     expect(found.code).toBe(1);
+    expect(await shownByReadme()).toEqual(words(found.stdout));
   });
 });
+
+/** The words of what `explain` prints, without what differs from run to run: where files and the probed port are. */
+const words = (text: string): readonly string[] =>
+  text
+    .replaceAll(/ --kubeconfig \S+/g, '')
+    .replaceAll(/\b(?:\d+\.){3}\d+:\d+/g, '<address>')
+    .trim()
+    .split(/\s+/);
+
+/** What the README shows of a gateway that died, below the command. */
+async function shownByReadme(): Promise<readonly string[]> {
+  const readme = await readFile(new URL('../../../../README.md', import.meta.url), 'utf8');
+  const [, shown = ''] = /^\$ linkspan explain [^\n]*\n(.*?)^```$/ms.exec(readme) ?? [];
+  return words(shown);
+}
