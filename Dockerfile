@@ -1,9 +1,15 @@
 # The image of the operator, which MirrorOperator runs: Node, Linkspan and what it needs at run time, and no shell.
 # Nothing is written at run time, so that it runs with a read-only root file system and as any user.
 
-FROM node:24-slim AS build
+# Both are arguments: a release gives them by digest, and a network without these registries its own copies.
+ARG BUILD_BASE=node:24-slim
+ARG RUN_BASE=gcr.io/distroless/nodejs24-debian12
+
+# What it makes is JavaScript, the same on each architecture, so that it runs on the builder's own.
+FROM --platform=$BUILDPLATFORM ${BUILD_BASE} AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
+COPY tools/release/no-backport tools/release/no-backport
 RUN npm ci
 COPY . .
 # What is published is what runs; the lock file says with which versions.
@@ -12,9 +18,9 @@ RUN npm pack --pack-destination /tmp \
   && tar --extract --gzip --file /tmp/linkspan-*.tgz --strip-components 1 --directory /app \
   && cp package-lock.json /app
 WORKDIR /app
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
-FROM gcr.io/distroless/nodejs24-debian12
+FROM ${RUN_BASE}
 COPY --from=build /app /app
 WORKDIR /app
 USER 65532:65532

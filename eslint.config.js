@@ -65,7 +65,7 @@ const KUBE = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '**/*.gen.ts', 'test/cluster/bin/'] },
+  { ignores: ['dist/', 'release/', 'node_modules/', '**/*.gen.ts', 'test/cluster/bin/'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

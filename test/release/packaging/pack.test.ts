@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
 import { failoverCrd } from '../../../crds/failover/definition.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
+import type { Lockfile } from '../../../tools/release/lockfile.ts';
 import { output, pack, type Packed, ROOT, run } from './packed.ts';
 
 const INSTALL_MS = 180_000;
@@ -133,7 +134,7 @@ describe('the package', () => {
     app = join(directory, 'app');
     await mkdir(app);
     await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
-    const flags = ['--prefix', app, '--prefer-offline', '--omit=dev', '--no-audit', '--no-fund'];
+    const flags = ['--prefix', app, '--prefer-offline', '--omit=dev', '--omit=optional', '--no-audit', '--no-fund'];
     await output(app, 'npm', 'install', ...flags, packed.tarball);
 
     await writeFile(join(app, 'main.ts'), PROGRAM);
@@ -169,6 +170,15 @@ describe('the package', () => {
     const present = await readdir(installed());
     expect(present).toContain('linkspan');
     expect(tools.filter((name) => present.includes(name))).toEqual([]);
+  });
+
+  test('brings along nothing that runs a script when it is installed', async () => {
+    const { packages } = JSON.parse(await readFile(join(app, 'package-lock.json'), 'utf8')) as Lockfile;
+    const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    // What cdk8s-plus-27 names as an optional dependency, by mistake: docs/dependencies.md says how to leave it out.
+    expect(scripted.filter(([, { optional }]) => optional !== true)).toEqual([]);
+    expect(scripted.map(([path]) => path)).toEqual(['node_modules/backport']);
+    expect(await readdir(installed())).not.toContain('backport');
   });
 
   test('typechecks where it is used, its declarations and those of its dependencies included', async () => {
