@@ -6,7 +6,7 @@ import type { MinReady } from '../../crds/failover/settings.ts';
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice } from '../kube/objects.ts';
 import type { GatewayView } from '../mirror/observed.ts';
-import type { ObservedExport } from '../served/observe.ts';
+import type { ObservedExport } from '../served/served-target.ts';
 
 /** Endpoints of a Service. */
 export interface EndpointCounts {

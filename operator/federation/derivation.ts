@@ -77,7 +77,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     const known = [...parties.values()].map((party): TargetParty => {
       const target = party.observe(key);
       const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
-      return isLeaving && !party.confirmsNoMember(key) ? { ...target, knowledge: 'unknown' } : target;
+      return isLeaving && !party.members.confirmsGone(key) ? { ...target, knowledge: 'unknown' } : target;
     });
     const linked = new Set(selecting());
     const listed = [...listedClusters({ name, ...federation })].filter(mayHaveLink);
@@ -150,7 +150,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const { knowledge, service, link } of targets) {
       if (knowledge === 'known' && service === undefined) {
-        this.#options.parties.get(link.cluster)?.forgetAnswer?.(key);
+        this.#options.parties.get(link.cluster)?.members.forget(key);
       }
     }
   }

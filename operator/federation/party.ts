@@ -2,6 +2,7 @@
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
+import type { Certainty } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
 /** What a cluster that takes part says of its Services, and learns of them. */
@@ -25,13 +26,8 @@ export interface Participant<P extends TargetParty | LocalParty> {
 /** The session of a Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /**
-   * Reports whether it is certain that the cluster's Service of a key is no member, so that its membership may go. If not,
-   * the cluster is asked, and the key is reconciled again when it has answered.
-   */
-  confirmsNoMember(key: string): boolean;
-  /** Forgets what the cluster answered: the membership has ended. @default - nothing was asked */
-  forgetAnswer?(key: string): void;
+  /** Says whether the membership of a Service may go. */
+  readonly members: Certainty;
 }
 
 /** The federated Services, as those who take part see them. */

@@ -11,8 +11,9 @@ import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { FederationEnvironment } from './party.ts';
 import type { LinkReport } from '../served/environment.ts';
-import type { Exports } from '../served/exports.ts';
-import type { MemberListener } from '../served/listeners.ts';
+import type { AspectListener } from '../served/listeners.ts';
+import type { ServedTarget } from '../served/served-target.ts';
+import { ALWAYS_GONE, type Aspect, type Certainty } from '../target/aspect.ts';
 import { type NamespaceBudget, namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 import type { FederationParty } from './party.ts';
 
@@ -31,7 +32,10 @@ export interface SessionPartyOptions {
   readonly report: LinkReport;
   readonly lease: MembershipLease;
   readonly budget: NamespaceBudget;
-  readonly members: Pick<Exports, 'memberKeys' | 'observeMember' | 'confirmsNoMember' | 'forgetMemberAnswer'>;
+  /** What the target has as members. */
+  readonly target: Pick<ServedTarget, 'observeMember'> & {
+    readonly members: Certainty & Pick<Aspect<unknown>, 'keys' | 'decides'>;
+  };
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => {
     readonly settings: LinkSettings;
@@ -40,8 +44,9 @@ export interface SessionPartyOptions {
   };
 }
 
-export class SessionParty implements FederationParty, MemberListener {
+export class SessionParty implements FederationParty, AspectListener {
   readonly cluster: string;
+  readonly members: Certainty;
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
@@ -56,6 +61,7 @@ export class SessionParty implements FederationParty, MemberListener {
   constructor(options: SessionPartyOptions) {
     this.#options = options;
     this.cluster = options.cluster;
+    this.members = options.target.members;
   }
 
   /**
@@ -78,16 +84,16 @@ export class SessionParty implements FederationParty, MemberListener {
 
   /** Returns all keys that may need work: selected, federated, awaiting a member or reported in the status. */
   keys(): ReadonlySet<string> {
-    const { members, env } = this.#options;
+    const { target, env } = this.#options;
     const memberships = env.source.membershipsOf(this.cluster);
-    return new Set([...members.memberKeys(), ...memberships, ...this.#awaiting, ...this.#statuses.keys()]);
+    return new Set([...target.members.keys(), ...memberships, ...this.#awaiting, ...this.#statuses.keys()]);
   }
 
   observe(key: string): TargetParty {
-    const { members, env, lease, link } = this.#options;
+    const { target, env, lease, link } = this.#options;
     const { settings, view, gateway } = link();
     if (this.#unseen?.has(key) === true) this.#unseen.set(key, true);
-    const { service, isKnown, isAdmitted, anyReady } = members.observeMember(key);
+    const { service, isKnown, isAdmitted, anyReady } = target.observeMember(key);
     const isFlat = settings.federation === 'flat';
     return {
       knowledge: this.#knowledge(isKnown),
@@ -103,14 +109,6 @@ export class SessionParty implements FederationParty, MemberListener {
       lacksGateway: gateway === undefined,
       anyReady,
     };
-  }
-
-  confirmsNoMember(key: string): boolean {
-    return this.#options.members.confirmsNoMember(key);
-  }
-
-  forgetAnswer(key: string): void {
-    this.#options.members.forgetMemberAnswer(key);
   }
 
   readonly mayWrite = (): boolean => this.#options.lease.mayWrite;
@@ -178,10 +176,10 @@ export class SessionParty implements FederationParty, MemberListener {
 
   /** Keeps a status. Reports whether it is another than before. */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
-    const { report, members, env, link } = this.#options;
+    const { report, target, env, link } = this.#options;
     const before = this.#statuses.get(key);
     // While nothing is known, the last status is kept.
-    if (status === undefined && this.#knowledge(members.observeMember(key).isKnown) !== 'known') return false;
+    if (status === undefined && this.#knowledge(target.members.decides(key)) !== 'known') return false;
     if (status === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, status);
     if (before?.reason === status?.reason && before?.message === status?.message) return false;
@@ -241,7 +239,7 @@ export const formerParty = (
     isAdmitted: true,
     anyReady: undefined,
   }),
-  confirmsNoMember: () => true,
+  members: ALWAYS_GONE,
   mayWrite: () => lease.mayWrite,
   report: () => undefined,
 });

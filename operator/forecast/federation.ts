@@ -11,6 +11,7 @@ import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { Applier } from '../runtime/applier.ts';
+import { ALWAYS_GONE } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { ListedTarget } from './listed-target.ts';
 import type { ModelCluster } from './model.ts';
@@ -92,7 +93,7 @@ export class FederationForecast {
       keys: () => participant.memberKeys(),
       observe: (key) => participant.member(key),
       mayWrite: () => true,
-      confirmsNoMember: () => true,
+      members: ALWAYS_GONE,
       report: (key, status) => {
         if (status === undefined) statuses.delete(key);
         else statuses.set(key, status);

@@ -3,7 +3,7 @@ import type { Selector } from '../../crds/selector.ts';
 import { type EndpointSlice, keyOf, type KubeObject, type Service } from '../kube/objects.ts';
 import { type Exported, exportedAs, needsByName, slicesBehind } from '../target/read/exported.ts';
 import { type Read, readService, readSlice, serviceKeys } from '../target/read/objects.ts';
-import type { AspectView, TargetView } from '../target/aspect.ts';
+import { type Aspect, NO_PODS, NOTHING_EXPORTED, type TargetView } from '../target/aspect.ts';
 
 /** What selects the exports of a Link, and the members of federated Services. */
 export interface Selectors {
@@ -67,8 +67,11 @@ class Selected {
 }
 
 export class ListedTarget implements TargetView {
-  readonly mirrored: AspectView<Exported>;
-  readonly members: AspectView<Service>;
+  readonly mirrored: Aspect<Exported>;
+  readonly members: Aspect<Service>;
+  /** What ServiceExports export is not forecast. */
+  readonly exports = NOTHING_EXPORTED;
+  readonly pods = NO_PODS;
   /** Objects that are not what the API allows; they are left out. */
   readonly malformed: readonly string[];
 
@@ -94,15 +97,16 @@ export class ListedTarget implements TargetView {
     const byGateway = new Selected(gateway, services, slices, reading);
     const asFlat = new Selected(flat, services, [], reading);
     const asMembers = new Selected(members, services, readsMemberSlices ? slices : [], reading);
+    // The lists are all that the target is asked for, so that all is certain.
     this.mirrored = {
-      ...CERTAIN,
+      ...NOTHING_EXPORTED,
       size: byGateway.services.size + asFlat.services.size,
       keys: () => new Set([...byGateway.services.keys(), ...asFlat.services.keys()]),
       get: (key) => exportedAs(byGateway.services.get(key), asFlat.services.get(key)),
       slicesOf: (key) => byGateway.slicesOf(key),
     };
     this.members = {
-      ...CERTAIN,
+      ...NOTHING_EXPORTED,
       size: asMembers.services.size,
       keys: () => new Set(asMembers.services.keys()),
       get: (key) => asMembers.services.get(key),
@@ -110,14 +114,7 @@ export class ListedTarget implements TargetView {
     };
     this.malformed = [...malformed];
   }
-
-  lacksPod(): boolean {
-    return true;
-  }
 }
-
-/** All is known: the lists are all that is asked of the target. */
-const CERTAIN = { decides: () => true, confirms: () => true } as const;
 
 /** Returns the names of the Services whose slices must be listed by name. */
 export const wantedByName = (services: readonly Service[], labelled: readonly EndpointSlice[]): readonly string[] => {

@@ -4,11 +4,9 @@ import type { OperatorConfig } from '../config/config.ts';
 import type { TargetParty } from '../federation/observed.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { LinkReport } from '../served/environment.ts';
-import { HeldDeletions } from '../served/held.ts';
-import { Limits } from '../served/limits.ts';
 import { NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts';
 import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
-import { observeExport, observeMember } from '../served/observe.ts';
+import { ServedTarget } from '../served/served-target.ts';
 import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
 import { claimAnew } from '../mirror/decide.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
@@ -151,8 +149,7 @@ export class Removed extends Party {
 export class Served extends Party {
   readonly link: string;
   readonly #served: ServedLink;
-  readonly #held: HeldDeletions;
-  readonly #limits: Limits;
+  readonly #target: ServedTarget;
   readonly #budget: NamespaceBudget;
 
   constructor(served: ServedLink, context: Context) {
@@ -165,25 +162,20 @@ export class Served extends Party {
     const source = model.stores;
     this.link = name;
     this.#served = served;
-    this.#held = new HeldDeletions({
+    this.#target = new ServedTarget({
       link: name,
       cluster,
-      env: { config, source, log: SILENT },
+      target,
+      config,
+      source,
+      log: SILENT,
       report: NOBODY,
       isHeadless: () => linkViewOf(settings, config).headless,
     });
-    this.#limits = new Limits({
-      config,
-      pods: this.#held.pods,
-      source,
-      cluster,
-      target: () => target,
-      onChange: () => undefined,
-    });
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, source.namespaces);
     claims.join(cluster, { createdAt, name }, (key) => this.add(key));
-    this.#held.pods.recount(target);
-    this.#held.relisted(target, confirmPrune);
+    this.#target.pods.recount();
+    this.#target.held.relisted(confirmPrune);
   }
 
   /** @param members statuses of its members */
@@ -193,9 +185,9 @@ export class Served extends Party {
       cluster: this.cluster,
       statuses: [...this.statuses.values()],
       members: [...members],
-      held: this.#held.count,
-      someHeld: this.#held.some,
-      excess: this.#limits.excess,
+      held: this.#target.held.count,
+      someHeld: this.#target.held.some,
+      excess: this.#target.limits.excess,
     };
   }
 
@@ -205,9 +197,9 @@ export class Served extends Party {
 
   /** Returns what is known of one of its Services as a member of a federated Service. */
   member(key: string): TargetParty {
-    const { settings, target, gateway } = this.#served;
+    const { settings, gateway } = this.#served;
     const { config, isDiscoverable } = this.context;
-    const { service, isKnown, isAdmitted, anyReady } = observeMember(key, target, this.#held, this.#limits);
+    const { service, isKnown, isAdmitted, anyReady } = this.#target.observeMember(key);
     const isFlat = settings.federation === 'flat';
     const link = linkViewOf(settings, config);
     return {
@@ -236,9 +228,9 @@ export class Served extends Party {
   }
 
   protected observe(key: string): Observed {
-    const { settings, target, gateway } = this.#served;
+    const { settings, gateway } = this.#served;
     const { config, model } = this.context;
-    return observeServed(key, observeExport(key, target, this.#held, this.#limits), {
+    return observeServed(key, this.#target.observe(key), {
       link: linkViewOf(settings, config),
       gateway,
       budget: this.#budget,

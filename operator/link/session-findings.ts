@@ -7,6 +7,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { SourceCluster } from '../source/source.ts';
 import type { Exports } from '../served/exports.ts';
+import type { HeldDeletions } from '../served/held.ts';
 import type { SessionParty } from '../federation/session-party.ts';
 import type { SessionImports } from '../mcs/session-party.ts';
 import type { Mirrors } from '../mirrors/mirrors.ts';
@@ -20,7 +21,9 @@ export interface SessionParts {
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
-  readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits' | 'held' | 'confirmation' | 'someHeld'>;
+  readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits'> & {
+    readonly target: { readonly held: Pick<HeldDeletions, 'count' | 'confirmation' | 'some'> };
+  };
   readonly imports: Pick<SessionImports, 'isWanted' | 'beyondLimits'>;
   readonly gateway: Pick<Gateway, 'findings' | 'isKnown'>;
   readonly mirrors: Pick<Mirrors, 'statuses'> & {
@@ -35,6 +38,7 @@ const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
 export function findingsOf(parts: SessionParts): SessionFindings {
   const { settings, lease, reachability, exports, imports, gateway, mirrors, party } = parts;
+  const { held } = exports.target;
   const readsNothing = exports.readsNothing && !imports.isWanted;
   return {
     ...gateway.findings(),
@@ -44,9 +48,9 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     withinLimits:
       exports.beyondLimits ?? imports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : reachability.withinLimits),
     synced: synced(parts),
-    pruneHeld: exports.held,
-    confirmation: exports.confirmation,
-    someHeld: exports.someHeld,
+    pruneHeld: held.count,
+    confirmation: held.confirmation,
+    someHeld: held.some,
     heldBy: lease.heldBy,
     // The last report is kept until the target has been read.
     mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,

@@ -63,14 +63,21 @@ export class Session {
       ...options,
       notes: (transitions, before) => this.#exports.leaseNotes(transitions, before),
     });
+    this.#exports = new Exports({
+      settings,
+      env,
+      report,
+      parts: () => env.imports?.partsOf(cluster) ?? [],
+      record: () => this.lease.noted(),
+      signal: this.#stopped.signal,
+    });
     this.#mirrors = new Mirrors({
       link: name,
       cluster,
       from: {
-        keys: () => this.#exports.keys(),
+        keys: () => this.#exports.target.mirrored.keys(),
         observe: (key) => this.#observe(key),
-        ask: (key, of) => this.#exports.ask(key, of),
-        forgetAnswer: (key, of) => this.#exports.forgetAnswer(key, of),
+        target: this.#exports.target,
         probe: () => probeManifests(this.#settings, this.#gateway.view, env),
       },
       mayWrite: () => this.lease.mayWrite,
@@ -84,43 +91,17 @@ export class Session {
       report,
       lease: this.lease,
       budget: this.#budget,
-      members: {
-        memberKeys: () => this.#exports.memberKeys(),
-        observeMember: (key) => this.#exports.observeMember(key),
-        confirmsNoMember: (key) => this.#exports.confirmsNoMember(key),
-        forgetMemberAnswer: (key) => this.#exports.forgetMemberAnswer(key),
-      },
+      target: this.#exports.target,
       link,
     });
-    this.#imports = new SessionImports({
-      cluster,
-      env,
-      link,
-      guard: {
-        holdsImport: (key) => this.#exports.holdsImport(key),
-        admitsImport: (key) => this.#exports.admitsImport(key),
-        importChanged: (key) => this.#exports.importChanged(key),
-        importsRelisted: () => this.#exports.importsRelisted(),
-        malformed: (what) => this.#exports.malformed(what),
-      },
-      onFound: () => this.#importsFound(),
-      onHeard: () => {
-        // They must not make watches of mirrors that are silent look alive.
-        if (this.#exports.readsNothing)
-          metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
-      },
-    });
+    const { target, reading } = this.#exports;
+    this.#imports = new SessionImports({ cluster, env, link, target, reading });
     this.#reachability = new Reachability(name, log, report);
-    this.#exports = new Exports({
-      settings,
+    this.#exports.subscribe({
       mirrors: this.#mirrors,
       members: this.#party,
       imports: this.#imports,
-      env,
-      report,
-      record: () => this.lease.noted(),
-      signal: this.#stopped.signal,
-      onReachable: (obstacle) => this.#found(obstacle),
+      reachable: (obstacle) => this.#found(obstacle),
     });
     this.#gateway = new Gateway({
       config,
@@ -174,14 +155,14 @@ export class Session {
 
   /** Returns what is known first hand of a target Service (rule J3). Slices of flat mode are read once they are asked for. */
   knowledge(key: string): TargetKnowledge {
-    const exported = this.#exports.observe(key);
+    const exported = this.#exports.target.observe(key);
     if (exported.target?.mode === 'remote-discovery') this.#exports.readFlatSlices();
     return knowledgeOf(exported, this.#gateway.view);
   }
 
   /** Returns whether a Service that is a member of a federated one is ready; undefined while that is not known. */
   isMemberReady(key: string): boolean | undefined {
-    const { service, isKnown, anyReady } = this.#exports.observeMember(key);
+    const { service, isKnown, anyReady } = this.#exports.target.observeMember(key);
     return service === undefined && isKnown ? false : anyReady;
   }
 
@@ -211,10 +192,9 @@ export class Session {
     const isReadAnew = this.#exports.update(settings);
     this.#report.statusChanged();
     if (isApplied(settings, before)) return;
-    const areImportsReadAnew = this.#imports.update(before);
-    if (isReadAnew || (areImportsReadAnew && this.#exports.readsNothing)) {
+    if (isReadAnew) {
       this.#reachability.readAnew();
-      this.#importsFound();
+      this.#exports.reportReachable();
     }
     if (settings.credentialsSecret !== before.credentialsSecret) this.#reachability.forgetCredentials();
     this.#view = linkViewOf(settings, this.#env.config);
@@ -255,7 +235,6 @@ export class Session {
     this.#exports.stop();
     this.#unsubscribe();
     federations.leave(cluster);
-    this.#imports.stop();
     const imported = imports?.leave(cluster);
     this.#stopped.abort(new Error('the session has ended'));
     await Promise.all([this.lease.release(), imported]);
@@ -278,17 +257,10 @@ export class Session {
     this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.valid);
   }
 
-  /** Where ServiceExports are all that is read, they show whether the target can be reached. */
-  #importsFound(): void {
-    const { found } = this.#imports;
-    if (found !== undefined && this.#exports.readsNothing) this.#found(found.obstacle);
-    else this.#report.statusChanged();
-  }
-
   #observe(key: string): Observed {
     const { source, config } = this.#env;
     const [link, gateway, budget] = [this.#view, this.#gateway.view, this.#budget];
-    return observeServed(key, this.#exports.observe(key), { link, gateway, budget, source, config });
+    return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
   }
 
   /** Begins a pass over everything: what all mirrors are made from has changed. */

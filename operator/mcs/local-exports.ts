@@ -1,11 +1,13 @@
 /** The part of the source cluster in ServiceImports: its own ServiceExports, and the Services and pods behind them. */
 import type { LocalExporter } from './observed.ts';
+import { type Certainty, confirmsGone } from '../target/aspect.ts';
 import { ClusterExports } from '../target/watch/cluster-exports.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 import type { Exporting, ServiceImports } from './party.ts';
 
 export class LocalExports implements Exporting<LocalExporter> {
+  readonly exports: Certainty;
   readonly #exports: ClusterExports;
   readonly #stopped = new AbortController();
   #imports: Pick<ServiceImports, 'add' | 'addAll'> | undefined;
@@ -26,6 +28,10 @@ export class LocalExports implements Exporting<LocalExporter> {
       onIdentity: () => this.#imports?.addAll(),
       onMalformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
     });
+    this.exports = {
+      confirmsGone: (key) => confirmsGone(this.#exports, key),
+      forget: (key) => this.#exports.forget(key),
+    };
   }
 
   get claimedId(): string | null | undefined {
@@ -41,15 +47,13 @@ export class LocalExports implements Exporting<LocalExporter> {
   }
 
   observe(key: string): Omit<LocalExporter, 'id'> {
-    return this.#exports.observe(key);
-  }
-
-  confirmsNoExport(key: string): boolean {
-    return this.#exports.confirmsNoExport(key);
-  }
-
-  forgetAnswer(key: string): void {
-    this.#exports.forgetAnswer(key);
+    const exports = this.#exports;
+    return {
+      isKnown: exports.decides(key),
+      serviceExport: exports.exportOf(key),
+      service: exports.get(key),
+      slices: exports.slicesOf(key),
+    };
   }
 
   read(): void {

@@ -96,7 +96,7 @@ export class ImportParties {
     let isUnconfirmed = false;
     const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
       const isLeaving = hasLeft(exporter) && isMember(standing, exporter, ids.local);
-      if (!isLeaving || from.confirmsNoExport(key)) return exporter;
+      if (!isLeaving || from.exports.confirmsGone(key)) return exporter;
       isUnconfirmed = true;
       return { ...exporter, isKnown: false };
     };
@@ -121,10 +121,10 @@ export class ImportParties {
   /** Forgets the answers by which parts have ended: the next that ends needs another. */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
-      if (!isMember(standing, each, local.id)) this.#from(each)?.forgetAnswer(key);
+      if (!isMember(standing, each, local.id)) this.#from(each)?.exports.forget(key);
     for (const { link, departed } of targets) {
       const isAsked = [...departed.values()].includes(Infinity);
-      if (!isAsked) this.#parties.get(link.cluster)?.forgetPods(key);
+      if (!isAsked) this.#parties.get(link.cluster)?.pods.forget(key);
     }
   }
 
@@ -142,8 +142,12 @@ export class ImportParties {
     if (gone === undefined) return NONE;
     const departed = new Map<string, number>();
     for (const [hostname, ms] of this.#departures.update(`${target.link.cluster} ${key}`, gone)) {
-      if (ms > 0) departed.set(hostname, ms);
-      else if (!party.lacksPod(key, hostname)) departed.set(hostname, Infinity);
+      if (ms > 0) {
+        departed.set(hostname, ms);
+        continue;
+      }
+      party.pods.ask(key);
+      if (!party.pods.lacks(key, hostname)) departed.set(hostname, Infinity);
     }
     return departed;
   }

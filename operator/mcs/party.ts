@@ -1,5 +1,6 @@
 /** What takes part in ServiceImports, and what it is given for that: see imports.ts. */
 import type { SharedEnvironment } from '../served/environment.ts';
+import type { Certainty, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /** What a cluster that may export Services by the MCS API says of its exports. */
@@ -12,13 +13,8 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   keys(): Iterable<string>;
   /** Returns what is known of its export of one key. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
-  /**
-   * Reports whether it is certain that the cluster has no export of a key, or no Service, so that its part may go. If not, the cluster is
-   * asked, and the key is reconciled again when it has answered.
-   */
-  confirmsNoExport(key: string): boolean;
-  /** Forgets what the cluster answered: its part has ended. */
-  forgetAnswer(key: string): void;
+  /** Says whether the part of the cluster may go: it has no export of a key, or no Service. */
+  readonly exports: Certainty;
   /** Begins to read: ServiceImports can be read here. Does nothing if it has begun. */
   read(): void;
 }
@@ -28,13 +24,8 @@ export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
   /** The Link: the older one has an id that two clusters claim. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
-  /**
-   * Reports whether it is certain that no such pod is behind the Service that is exported, so that what stands for it may go.
-   * If not, the cluster is asked, and the key is reconciled again when it has answered.
-   */
-  lacksPod(key: string, hostname: string): boolean;
-  /** Forgets what the cluster answered about pods: an answer is good for one attempt. */
-  forgetPods(key: string): void;
+  /** Says which pods are not behind the Service that is exported, so that what stands for them may go. */
+  readonly pods: PodAnswers;
 }
 
 /** The ServiceImports, as those who take part see them. */

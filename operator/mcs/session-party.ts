@@ -1,25 +1,22 @@
 /** A Link as it takes part in ServiceImports: what its session knows of the target's ServiceExports. */
 import type { LinkSettings } from '../../crds/index.ts';
 import { Default } from '../../crds/wire.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
-import type { TargetExporter } from './observed.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
-import type { Candidate } from '../target/certain/cap.ts';
-import type { ExportView } from '../target/watch/cluster-exports.ts';
-import type { ExportState } from '../target/certain/losses.ts';
-import type { TargetObstacle } from '../target/target.ts';
-import type { ImportsEnvironment } from './party.ts';
-import type { Exports } from '../served/exports.ts';
-import type { ImportListener } from '../served/listeners.ts';
-import { type Found, ImportReading, type ImportReadingOptions, type ReadSettings } from './reading.ts';
-import type { ImportParty } from './party.ts';
+import type { ExportReading } from '../served/export-reading.ts';
+import type { AspectListener } from '../served/listeners.ts';
+import type { ServedTarget } from '../served/served-target.ts';
+import { ALWAYS_GONE, type Certainty, NO_PODS, type PodAnswers } from '../target/aspect.ts';
+import type { TargetExporter } from './observed.ts';
+import type { ImportParty, ImportsEnvironment } from './party.ts';
 
-export interface SessionImportsOptions extends Omit<ImportReadingOptions, 'settings' | 'guard'> {
-  /** What holds deletions, and limits what is served. */
-  readonly guard: ImportReadingOptions['guard'] & Pick<Exports, 'holdsImport' | 'admitsImport'>;
+export interface SessionImportsOptions {
+  readonly cluster: string;
+  readonly env: ImportsEnvironment;
+  readonly target: Pick<ServedTarget, 'exports'>;
+  readonly reading: ExportReading;
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => {
     readonly settings: LinkSettings;
@@ -28,165 +25,101 @@ export interface SessionImportsOptions extends Omit<ImportReadingOptions, 'setti
   };
 }
 
-export class SessionImports implements ImportParty, ImportListener {
+export class SessionImports implements ImportParty, AspectListener {
   readonly cluster: string;
+  readonly exports: Certainty;
+  readonly pods: PodAnswers;
   readonly #options: SessionImportsOptions;
-  readonly #reading: ImportReading;
 
   constructor(options: SessionImportsOptions) {
+    const { cluster, target, reading } = options;
     this.#options = options;
-    this.cluster = options.cluster;
-    this.#reading = new ImportReading({ ...options, settings: () => this.#settings });
+    this.cluster = cluster;
+    this.exports = target.exports;
+    this.pods = reading.pods;
   }
 
   get seniority(): ImportParty['seniority'] {
-    const { createdAt, name } = this.#settings;
+    const { createdAt, name } = this.#options.link().settings;
     return { createdAt, name };
   }
 
   get claimedId(): string | null | undefined {
-    return this.#settings.serviceExports ? this.#reading.exports?.claimedId : null;
+    return this.#options.reading.claimedId;
   }
 
   get sinceMs(): number {
-    return this.#reading.sinceMs;
+    return this.#options.reading.sinceMs;
   }
 
   /** Whether ServiceExports are to be read: they concern this cluster, and the Link takes them. */
   get isWanted(): boolean {
-    return this.#reading.isWanted;
-  }
-
-  /** Whether ServiceExports can be read of the target; undefined while that is not known. */
-  get found(): Found | undefined {
-    return this.#reading.found;
+    return this.#options.reading.isWanted;
   }
 
   /** Condition `TargetWithinLimits`, if the target exports more by the MCS API than is read of it (rule E10). */
   get beyondLimits(): Verdict | undefined {
-    const error = this.found?.obstacle?.error;
+    const error = this.#options.reading.found?.obstacle?.error;
     if (!(error instanceof LimitError)) return undefined;
     return verdict('False', 'LimitExceeded', `${describe(error)}; ServiceImports stay as they are`);
   }
 
-  /** Number of ServiceExports. */
-  get size(): number {
-    return this.#reading.exports?.size ?? 0;
-  }
-
   keys(): ReadonlySet<string> {
-    return new Set([...this.parts(), ...(this.#reading.exports?.keys() ?? [])]);
+    const { env, target } = this.#options;
+    return new Set([...(env.imports?.partsOf(this.cluster) ?? []), ...target.exports.keys()]);
   }
 
   observe(key: string): Omit<TargetExporter, 'id' | 'departed'> {
-    const { link, guard } = this.#options;
+    const { link, target, reading } = this.#options;
+    const { exports } = target;
     const { settings, view, gateway } = link();
-    const { isKnown, serviceExport, service, slices } = this.#view(key);
-    const hasAnswered = this.found !== undefined && this.found.obstacle === undefined;
+    const { found } = reading;
+    const service = exports.get(key);
+    const slices = service && exports.slicesOf(key);
+    const hasAnswered = found !== undefined && found.obstacle === undefined;
     return {
       link: view,
       linkedAt: settings.createdAt,
       mode: settings.importsThrough === 'flat' ? 'remote-discovery' : 'gateway',
       gateway,
       lacksGateway: gateway === undefined,
-      isKnown: isKnown && !(service === undefined && guard.holdsImport(key)),
-      serviceExport,
+      isKnown: exports.decides(key),
+      serviceExport: reading.exportOf(key),
       service,
-      slices,
+      slices: exports.slicesOf(key),
       anyReady: service && slices && readSlices(service, slices).anyReady,
-      mayExport: settings.serviceExports && !isKnown && !hasAnswered,
-      isAdmitted: guard.admitsImport(key),
+      mayExport: reading.isTaken && !exports.isListed(key) && !hasAnswered,
+      isAdmitted: exports.admits(key),
     };
   }
 
-  confirmsNoExport(key: string): boolean {
-    // What the Link does not take is not exported to it.
-    return !this.#settings.serviceExports || this.#reading.exports?.confirmsNoExport(key) === true;
-  }
-
-  forgetAnswer(key: string): void {
-    this.#reading.exports?.forgetAnswer(key);
-  }
-
-  lacksPod(key: string, hostname: string): boolean {
-    return this.#reading.exports?.lacksPod(key, hostname) === true;
-  }
-
-  forgetPods(key: string): void {
-    this.#reading.exports?.forgetPods(key);
-  }
-
   read(): void {
-    this.#reading.open();
-    // No list will say what is to end.
-    if (!this.#settings.serviceExports) this.#options.guard.importsRelisted();
-  }
-
-  use(client: KubeClient): void {
-    this.#reading.use(client);
-  }
-
-  whenRead(
-    client: KubeClient,
-    onObstacle: (obstacle: TargetObstacle | undefined) => void,
-    signal: AbortSignal,
-  ): Promise<void> {
-    return this.#reading.whenRead(client, onObstacle, signal);
-  }
-
-  /** Applies settings that have changed. Returns whether the target is read anew. */
-  update(before: ReadSettings): boolean {
-    return this.#reading.update(before);
+    this.#options.reading.open();
   }
 
   changed(keys: Iterable<string>): void {
     for (const key of keys) this.#options.env.imports?.add(key);
   }
 
+  listed(): void {
+    this.#options.env.imports?.addAll();
+  }
+
+  restarted(): void {
+    this.listed();
+  }
+
   /** Reconciles all keys: the Link or its gateway has changed. */
   changedAll(): void {
     this.changed(this.keys());
-  }
-
-  /** Stops reading. */
-  stop(): void {
-    this.#reading.use(undefined);
-  }
-
-  parts(): Iterable<string> {
-    return this.#options.env.imports?.partsOf(this.cluster) ?? [];
-  }
-
-  stateOf(key: string): ExportState {
-    // An export without its Service exports nothing.
-    const { isKnown, service } = this.#view(key);
-    if (service !== undefined) return 'exported';
-    return isKnown ? 'gone' : undefined;
-  }
-
-  *candidates(): Generator<Candidate> {
-    const parts = new Set(this.parts());
-    const { exports } = this.#reading;
-    for (const key of exports?.keys() ?? []) {
-      const since = exports?.observe(key).serviceExport?.metadata.creationTimestamp ?? '';
-      yield { key, since, isMirrored: parts.has(key) };
-    }
-  }
-
-  get #settings(): LinkSettings {
-    return this.#options.link().settings;
-  }
-
-  #view(key: string): ExportView {
-    const nothing = { serviceExport: undefined, service: undefined, slices: undefined };
-    if (!this.#settings.serviceExports) return { isKnown: true, ...nothing };
-    return this.#reading.exports?.observe(key) ?? { isKnown: false, ...nothing };
   }
 }
 
 /** Returns the party of a cluster that no Link has any more: it exports nothing. */
 export const formerExporter = (cluster: string, { imports }: Pick<ImportsEnvironment, 'imports'>): ImportParty => ({
   cluster,
+  exports: ALWAYS_GONE,
+  pods: NO_PODS,
   seniority: { createdAt: '', name: cluster },
   claimedId: null,
   sinceMs: -Infinity,
@@ -200,9 +133,5 @@ export const formerExporter = (cluster: string, { imports }: Pick<ImportsEnviron
     anyReady: undefined,
     isAdmitted: true,
   }),
-  confirmsNoExport: () => true,
-  forgetAnswer: () => undefined,
-  lacksPod: () => true,
-  forgetPods: () => undefined,
   read: () => undefined,
 });

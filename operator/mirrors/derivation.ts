@@ -16,9 +16,15 @@ import type { Derivation } from '../runtime/derivation.ts';
 import { type Outcome, soonest } from '../runtime/outcome.ts';
 import type { Goal } from '../runtime/pass.ts';
 import type { Turns } from '../runtime/turns.ts';
-import type { Asked } from '../served/listeners.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
+import type { Aspect, PodAnswers } from '../target/aspect.ts';
+
+/** What a target is asked: for one Service, and for the pods behind it. */
+export interface AskedTarget {
+  readonly mirrored: Pick<Aspect<unknown>, 'ask' | 'forget'>;
+  readonly pods: Pick<PodAnswers, 'ask' | 'forget'>;
+}
 
 /** Supplies what the mirrors of a cluster are made from. */
 export interface MirrorSource {
@@ -26,10 +32,8 @@ export interface MirrorSource {
   keys(): Iterable<string>;
   /** Returns everything that decides about one target Service. */
   observe(key: string): Observed;
-  /** Asks the target; the key is added when it has answered. @default - what is observed is certain */
-  ask?(key: string, of: Asked): void;
-  /** Forgets what the target answered. */
-  forgetAnswer?(key: string, of: Asked): void;
+  /** Is asked for what is observed; the key is added when it has answered. @default - what is observed is certain */
+  readonly target?: AskedTarget | undefined;
   /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
   probe(): Manifests | undefined;
 }
@@ -115,11 +119,11 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
 
   prepare(key: string, observed: ObservedKey, decision: DecidedKey): undefined {
     if ('probe' in observed || !('shape' in decision)) return;
-    const { from } = this.#options;
-    if (isUnconfirmed(decision)) from.ask?.(key, 'service');
+    const { target } = this.#options.from;
+    if (isUnconfirmed(decision)) target?.mirrored.ask(key);
     // An answer is good for one attempt, which waits for both: what is tried again after a while is to be confirmed again.
-    else if (observed.isConfirmed && observed.arePodsUnconfirmed !== true) from.forgetAnswer?.(key, 'service');
-    if (observed.arePodsUnconfirmed === true) from.ask?.(key, 'pods');
+    else if (observed.isConfirmed && observed.arePodsUnconfirmed !== true) target?.mirrored.forget(key);
+    if (observed.arePodsUnconfirmed === true) target?.pods.ask(key);
   }
 
   goal(observed: ObservedKey, decision: DecidedKey): Goal {
@@ -152,7 +156,7 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
       this.#report(key, statusOf(observed, shape, refusalOf(decision, pass), pass), pass.notes);
     const isPending = isUnconfirmed(decision) || observed.arePodsUnconfirmed === true;
     // While there is more to do, pods that are gone must not come back.
-    if (!isPending) from.forgetAnswer?.(key, 'pods');
+    if (!isPending) from.target?.pods.forget(key);
     follower?.settled(key, pass, isPending);
     return { isPending, requeueAfterMs: soonest(observed.departed.values()) };
   }

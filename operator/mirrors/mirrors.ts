@@ -72,6 +72,11 @@ export class Mirrors implements MirrorListener, MirrorFollower {
     this.progress.restart();
   }
 
+  changed(keys: Iterable<string>): void {
+    for (const key of keys) this.add(key);
+  }
+
+  /** Reconciles a key. */
   add(key: string): void {
     this.#controller.add(key);
     this.#changed(key);
@@ -99,11 +104,11 @@ export class Mirrors implements MirrorListener, MirrorFollower {
   /**
    * Reconciles everything after the target was listed. All claims on names are entered, and those of what is exported no
    * more withdrawn, before any of them is acted on (rule A7).
-   * @param exported keys of all exported Services
    */
-  relisted(exported: Iterable<string>): void {
+  listed(): void {
     const { from, cluster, env } = this.#options;
-    for (const key of new Set([...exported, ...env.claims.keysOf(cluster)])) claimAnew(from.observe(key), env.claims);
+    for (const key of new Set([...from.keys(), ...env.claims.keysOf(cluster)]))
+      claimAnew(from.observe(key), env.claims);
     const keys = this.keys();
     if (!this.progress.hasBegun) this.progress.start(keys);
     for (const key of keys) this.add(key);

@@ -12,7 +12,7 @@ import { gatewayReadiness } from '../mirror/gateway-endpoints.ts';
 import type { GatewayView, LinkView, NamespaceState, Observed, OwnedObjects } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import type { ObservedExport } from '../served/observe.ts';
+import type { ObservedExport } from '../served/served-target.ts';
 import { type NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts';
 
 /** Where mirrors are written, and the settings of the operator. */

@@ -11,13 +11,17 @@ import type { SourceStores } from '../source/stores.ts';
 import type { Candidate } from '../target/certain/cap.ts';
 import type { Exported } from '../target/read/exported.ts';
 import { Departures } from '../target/certain/departures.ts';
-import { type ExportState, type Losses, podKey } from '../target/certain/losses.ts';
-import type { TargetView } from '../target/aspect.ts';
+import { Counted, type CountedOptions } from '../target/certain/counted.ts';
+import type { ExportState, ExportStates } from '../target/certain/losses.ts';
+import type { Aspect, PodAnswers } from '../target/aspect.ts';
+import { flagOf } from '../../crds/operator-settings.ts';
 
-export interface PodsOptions {
+export interface PodsOptions extends CountedOptions {
+  /** The Services that the pods are behind. */
+  readonly mirrored: Aspect<Exported>;
+  readonly answers: PodAnswers;
   readonly cluster: string;
   readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'>;
-  readonly losses: Losses;
   /** How long a pod may be gone before its endpoint mirror is deleted. */
   readonly graceMs: number;
   /** Whether headless Services are mirrored pod by pod. */
@@ -35,7 +39,15 @@ export type HeldForm = 'pod by pod' | 'as it is';
 const NONE: ReadonlyMap<string, number> = new Map();
 const NOBODY: Departed = { departed: NONE, arePodsUnconfirmed: false };
 
-export class Pods {
+/** Most Services that are named. */
+const NAMED = 3;
+
+/** Returns the key of a pod: no key of a Service has a `#`. */
+export const podKey = (service: string, hostname: string): string => `${service}#${hostname}`;
+
+const serviceOf = (pod: string): string => pod.slice(0, pod.indexOf('#'));
+
+export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> {
   readonly #options: PodsOptions;
   readonly #departures: Departures;
   /** Number of pods behind each headless Service, listed or not. */
@@ -45,34 +57,53 @@ export class Pods {
   readonly #crowds = new Map<string, number>();
 
   constructor(options: PodsOptions) {
+    super(options);
     this.#options = options;
     this.#departures = new Departures(options.graceMs);
   }
 
+  get isRead(): boolean {
+    return this.#options.mirrored.isRead;
+  }
+
   /** Number of pods that would have an endpoint mirror. */
-  get count(): number {
+  get size(): number {
     return this.#options.isHeadless() ? this.#count : 0;
   }
 
-  /** Number of pods behind each Service that has more than may have an endpoint mirror. */
-  get crowds(): ReadonlyMap<string, number> {
-    return this.#options.isHeadless() ? this.#crowds : NONE;
+  /** Which Services have more pods than may have an endpoint mirror. */
+  override get notes(): readonly string[] {
+    const crowds = this.#options.isHeadless() ? this.#crowds : NONE;
+    if (crowds.size === 0) return [];
+    const named = [...crowds].slice(0, NAMED).map(([key, pods]) => `${key} has ${pods}`);
+    const more = crowds.size > NAMED ? [`${crowds.size - NAMED} more have too many`] : [];
+    const most = `${this.#options.maxServicePods} are served (${flagOf('maxServicePods')})`;
+    return [`of the pods of one headless Service ${most}: ${[...named, ...more].join(', ')}`];
   }
 
   /** Counts the pods behind all Services. */
-  recount(target: TargetView): void {
+  override recount(): void {
     this.#counts.clear();
     this.#crowds.clear();
     this.#count = 0;
-    for (const key of this.#keys(target)) this.#listed(target, key);
+    for (const key of this.#keys()) this.#listed(key);
+    super.recount();
+  }
+
+  ask(key: string): void {
+    this.#options.answers.ask(key);
+  }
+
+  forget(key: string): void {
+    this.#options.answers.forget(key);
   }
 
   /** Returns the pods behind all Services, for a limit on their number; of one that is not known, those that are mirrored. */
-  *candidates(target: TargetView): Generator<Candidate> {
-    for (const key of this.#keys(target)) {
-      const listed = this.#listed(target, key);
+  *candidates(): Generator<Candidate> {
+    for (const key of this.#keys()) {
+      const listed = this.#listed(key);
       if (listed === undefined) continue;
-      const since = target.mirrored.get(key)?.service.metadata.creationTimestamp ?? '';
+      const since = this.#options.mirrored.get(key)?.service.metadata.creationTimestamp ?? '';
       const mirrored = new Set(this.#mirrored(key));
       const within =
         listed === 'unknown'
@@ -82,23 +113,29 @@ export class Pods {
     }
   }
 
+  /** Reports whether the limits of the Link allow a pod an endpoint mirror. */
+  admitsPod(key: string, hostname: string): boolean {
+    return this.admits(podKey(key, hostname));
+  }
+
   /**
    * Returns how a Service whose pods are held is mirrored: pod by pod as before, though the settings say otherwise, or left as
    * it is, as it cannot be; undefined: as it is exported.
    */
-  heldAs(target: TargetView, key: string): HeldForm | undefined {
-    const exported = target.mirrored.get(key);
+  heldAs(key: string): HeldForm | undefined {
+    const exported = this.#options.mirrored.get(key);
     if (exported === undefined || !this.#holdsAny(key)) return undefined;
     if (!isByPod(exported)) return 'as it is';
     return this.#options.isHeadless() ? undefined : 'pod by pod';
   }
 
   /** Returns which pods that are gone keep their endpoint mirrors, and how long. */
-  departed(target: TargetView, key: string): Departed {
-    const { losses, isHeadless } = this.#options;
-    const listed = this.#listed(target, key);
+  departed(key: string): Departed {
+    const { isHeadless, answers } = this.#options;
+    const { losses } = this;
+    const listed = this.#listed(key);
     if (listed === 'unknown') return NOBODY;
-    const exported = target.mirrored.get(key);
+    const exported = this.#options.mirrored.get(key);
     const isServed = exported !== undefined && isByPod(exported) && (isHeadless() || this.#holdsAny(key));
     if (listed === undefined || !isServed) {
       this.#departures.update(key, []);
@@ -110,7 +147,7 @@ export class Pods {
     for (const [hostname, leftMs] of this.#departures.update(key, gone)) {
       if (losses.isHeld(podKey(key, hostname))) departed.set(hostname, Infinity);
       else if (leftMs > 0) departed.set(hostname, leftMs);
-      else if (!target.lacksPod(key, hostname)) {
+      else if (!answers.lacks(key, hostname)) {
         departed.set(hostname, Infinity);
         arePodsUnconfirmed = true;
       }
@@ -121,17 +158,17 @@ export class Pods {
   /**
    * Notes a change of one Service.
    * @param left hostnames of pods that a watch reported as gone from one of its slices
-   * @returns whether a deletion was held and is not any more
    */
-  changed(target: TargetView, key: string, left: readonly string[]): boolean {
-    this.#listed(target, key);
-    const wanted = this.#wanted(target, key);
+  noted(key: string, left: readonly string[]): void {
+    this.#listed(key);
+    super.recount();
+    const wanted = this.#wanted(key);
     const mirrored = this.#mirrored(key);
-    if (mirrored.length === 0) return false;
-    const { losses } = this.#options;
+    if (mirrored.length === 0) return;
+    const { losses } = this;
     const leaving = new Set(left);
     // What the first lists take away is counted once all of them are complete (rule E6), and does not go one by one.
-    const areNotWanted = wanted === NO_PODS && target.mirrored.decides(key);
+    const areNotWanted = wanted === NO_PODS && this.#options.mirrored.decides(key);
     const mayBeGone = (hostname: string): boolean => areNotWanted || leaving.has(hostname);
     // While nothing is held or about to go, a pod that is there changes nothing: a Service may have thousands.
     const concerned = losses.isIdle ? mirrored.filter(mayBeGone) : mirrored;
@@ -142,16 +179,17 @@ export class Pods {
       return mayBeGone(hostname) && losses.changed(pod, 'gone');
     });
     // The grace period begins now.
-    this.departed(target, key);
-    return released.includes(true);
+    this.departed(key);
+    if (losses.isCrowded) losses.forgetGone(this.states());
+    if (released.includes(true)) this.report.statusChanged();
   }
 
   /** Returns the state of each pod that has an endpoint mirror, by its key. */
-  states(target: TargetView): ReadonlyMap<string, ExportState> {
+  states(): ExportStates {
     const { cluster, source } = this.#options;
     const states = new Map<string, ExportState>();
     for (const key of source.keysOf(cluster)) {
-      const wanted = this.#wanted(target, key);
+      const wanted = this.#wanted(key);
       if (wanted === undefined) continue;
       for (const hostname of this.#mirrored(key)) {
         const isWanted = wanted !== 'unknown' && wanted.has(hostname);
@@ -161,19 +199,23 @@ export class Pods {
     return states;
   }
 
+  protected override servicesOf(pods: Iterable<string>): ReadonlySet<string> {
+    return new Set([...pods].map(serviceOf));
+  }
+
   /** The pods that are to have endpoint mirrors; undefined: the Service is gone, and its pods are not counted. */
-  #wanted(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
-    const isOff = target.mirrored.get(key) !== undefined && !this.#options.isHeadless();
-    return isOff ? NO_PODS : hostnamesOf(target, key);
+  #wanted(key: string): Hostnames | 'unknown' | undefined {
+    const isOff = this.#options.mirrored.get(key) !== undefined && !this.#options.isHeadless();
+    return isOff ? NO_PODS : hostnamesOf(this.#options.mirrored, key);
   }
 
   #holdsAny(key: string): boolean {
-    const { losses } = this.#options;
+    const { losses } = this;
     return losses.count > 0 && this.#mirrored(key).some((hostname) => losses.isHeld(podKey(key, hostname)));
   }
 
-  #listed(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
-    const listed = hostnamesOf(target, key);
+  #listed(key: string): Hostnames | 'unknown' | undefined {
+    const listed = hostnamesOf(this.#options.mirrored, key);
     const { maxServicePods } = this.#options;
     const size = listed === 'unknown' ? undefined : (listed?.size ?? 0);
     const count =
@@ -187,9 +229,9 @@ export class Pods {
   }
 
   /** The keys of the Services that may have pods: those that are known, and those that are mirrored. */
-  #keys(target: TargetView): ReadonlySet<string> {
+  #keys(): ReadonlySet<string> {
     const { cluster, source } = this.#options;
-    return new Set([...target.mirrored.keys(), ...source.keysOf(cluster)]);
+    return new Set([...this.#options.mirrored.keys(), ...source.keysOf(cluster)]);
   }
 
   #mirrored(key: string): readonly string[] {
@@ -208,11 +250,11 @@ const NO_PODS: Hostnames = new Map();
 const isByPod = ({ service, mode }: Exported): boolean => mode === 'gateway' && service.spec?.clusterIP === 'None';
 
 /** Returns the hostnames behind a Service; undefined if it is gone. */
-function hostnamesOf(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
-  const exported = target.mirrored.get(key);
-  if (exported === undefined) return target.mirrored.decides(key) ? undefined : 'unknown';
+function hostnamesOf(mirrored: Aspect<Exported>, key: string): Hostnames | 'unknown' | undefined {
+  const exported = mirrored.get(key);
+  if (exported === undefined) return mirrored.decides(key) ? undefined : 'unknown';
   if (!isByPod(exported)) return NO_PODS;
   const { service } = exported;
-  const slices = target.mirrored.slicesOf(key);
+  const slices = mirrored.slicesOf(key);
   return slices === undefined ? 'unknown' : readSlices(service, slices).hosts;
 }

@@ -4,14 +4,17 @@
  * reports nothing. Nothing is decided here, and nothing is written.
  */
 import type { KubeClient } from '../kube/client.ts';
+import type { Service } from '../kube/objects.ts';
+import type { Aspect, PodAnswers, ServiceExports, TargetView } from '../target/aspect.ts';
+import type { Exported } from '../target/read/exported.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
+import { CurrentAspect, currentPods } from './current-aspect.ts';
 import type { SharedEnvironment } from './environment.ts';
 import { isReadAlike, type Selection, selectorsOf, selectsNothing } from './selection.ts';
-import type { TargetLog } from './target-log.ts';
 import { Trial } from './trial.ts';
 
 /** Reads the ServiceExports of the target. */
-export interface ServiceExportReader {
+export interface ServiceExportReader extends ServiceExports {
   /** Reads with a client from now on. */
   use(client: KubeClient): void;
   /**
@@ -27,32 +30,48 @@ export interface ServiceExportReader {
 
 export interface TargetReaderOptions {
   readonly link: string;
-  readonly cluster: string;
   readonly selection: Selection;
   /** Read with the client that the target is read with. */
-  readonly imports: ServiceExportReader;
-  readonly env: Pick<SharedEnvironment, 'tuning' | 'metrics' | 'log'>;
-  readonly log: TargetLog;
+  readonly exports: ServiceExportReader;
+  readonly env: Pick<SharedEnvironment, 'tuning' | 'log'>;
+  readonly listener: ReaderListener;
   /** Ends all watches. */
   readonly signal: AbortSignal;
-  /**
-   * Called when an exported Service, or what is behind it, may have changed.
-   * @param left hostnames of pods that a watch reported as gone
-   */
-  readonly onChange: (target: Target, key: string, left: readonly string[]) => void;
-  /** Called when a member of a federated Service may have changed. */
-  readonly onMember: (target: Target, key: string) => void;
-  /** Called when everything was listed anew, be it of another target. */
-  readonly onRelisted: (target: Target) => void;
-  /** Called when the target has answered for one Service. */
-  readonly onAnswer: (target: Target, key: string) => void;
-  /** Called when the target has answered for one Service as a member. */
-  readonly onMemberAnswer: (key: string) => void;
-  /** Called on change, and with new credentials: the target can be read (undefined), or not all of it. */
-  readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
-export class TargetReader {
+/** Is notified of what is read of the target, with the credentials in use. */
+export interface ReaderListener {
+  /**
+   * An exported Service, or what is behind it, may have changed.
+   * @param left hostnames of pods that a watch reported as gone
+   */
+  serviceChanged(key: string, left: readonly string[]): void;
+  /** A member of a federated Service may have changed. */
+  memberChanged(key: string): void;
+  /** Everything was listed anew, be it of another target. */
+  relisted(): void;
+  /** The target has answered for one Service. */
+  serviceAnswered(key: string): void;
+  /** The target has answered for one Service as a member. */
+  memberAnswered(key: string): void;
+  /** The target has not answered for one Service: it is asked again. */
+  unanswered(key: string, error: unknown): void;
+  /**
+   * Called on change, and with new credentials.
+   * @param obstacle what is in the way of reading the target; undefined if all of it can be read
+   */
+  reachable(obstacle: TargetObstacle | undefined): void;
+  /** The target has been heard. */
+  heard(): void;
+  /** An object was left out since it is not what the API allows. */
+  malformed(what: string): void;
+}
+
+export class TargetReader implements TargetView {
+  readonly mirrored: Aspect<Exported>;
+  readonly members: Aspect<Service>;
+  readonly exports: ServiceExports;
+  readonly pods: PodAnswers;
   readonly #options: TargetReaderOptions;
   #selection: Selection;
   #client: KubeClient | undefined;
@@ -63,6 +82,10 @@ export class TargetReader {
   constructor(options: TargetReaderOptions) {
     this.#options = options;
     this.#selection = options.selection;
+    this.mirrored = new CurrentAspect(() => this.#target?.mirrored);
+    this.members = new CurrentAspect(() => this.#target?.members);
+    this.pods = currentPods(() => this.#target?.pods);
+    this.exports = options.exports;
   }
 
   /** The target as it is read with the credentials in use; undefined before the first. */
@@ -84,7 +107,7 @@ export class TargetReader {
       this.#client = client;
       this.#target = this.#makeTarget();
       this.#target.run(client, this.#options.signal);
-      this.#options.imports.use(client);
+      this.#options.exports.use(client);
       return Promise.resolve(true);
     }
     this.#trial?.target?.stop();
@@ -132,11 +155,11 @@ export class TargetReader {
 
   /** Everything that can be read with the new credentials is: they replace the old ones, unless those can read more. */
   async #opened(trial: Trial, target: Target): Promise<void> {
-    const { link, imports, env, onReachable, onRelisted } = this.#options;
+    const { link, exports, env, listener } = this.#options;
     if (!trial.readsAllOf(this.#target)) return;
     if (selectsNothing(this.#selection)) {
       // Nothing that was opened shows that they work.
-      await imports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);
+      await exports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);
       if (this.#trial !== trial || trial.target !== target) return;
     }
     this.#trial = undefined;
@@ -146,13 +169,13 @@ export class TargetReader {
     trial.adopt();
     const { server } = trial.client;
     env.log.info({ link, server }, 'the target is read with new credentials');
-    onReachable(trial.obstacle);
-    onRelisted(target);
-    imports.use(trial.client);
+    listener.reachable(trial.obstacle);
+    listener.relisted();
+    exports.use(trial.client);
   }
 
   #makeTarget(): Target {
-    const { cluster, env, log, ...on } = this.#options;
+    const { env, listener } = this.#options;
     // A target that was replaced may still report.
     const isCurrent = (): boolean => this.#target === target;
     const target: Target = new Target({
@@ -161,32 +184,32 @@ export class TargetReader {
       timings: env.tuning.targetTimings,
       labelCopyMs: env.tuning.labelCopyMs,
       onChange: (key, left = []) => {
-        if (isCurrent()) on.onChange(target, key, left);
+        if (isCurrent()) listener.serviceChanged(key, left);
       },
       onMember: (key) => {
-        if (isCurrent()) on.onMember(target, key);
+        if (isCurrent()) listener.memberChanged(key);
       },
       onRelisted: () => {
-        if (isCurrent()) on.onRelisted(target);
+        if (isCurrent()) listener.relisted();
       },
       onAnswer: (key) => {
-        if (isCurrent()) on.onAnswer(target, key);
+        if (isCurrent()) listener.serviceAnswered(key);
       },
       onMemberAnswer: (key) => {
-        if (isCurrent()) on.onMemberAnswer(key);
+        if (isCurrent()) listener.memberAnswered(key);
       },
       onOpen: () => {
         if (this.#trial?.target === target) void this.#opened(this.#trial, target);
       },
       onReachable: (obstacle) => {
-        if (isCurrent()) on.onReachable(obstacle);
+        if (isCurrent()) listener.reachable(obstacle);
         else if (this.#trial?.target === target) this.#trial.found(obstacle);
       },
       onHeard: () => {
-        if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
+        if (isCurrent()) listener.heard();
       },
-      onMalformed: (what) => log.malformed(what),
-      onUnanswered: (key, error) => log.unanswered(key, error),
+      onMalformed: (what) => listener.malformed(what),
+      onUnanswered: (key, error) => listener.unanswered(key, error),
     });
     return target;
   }

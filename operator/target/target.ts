@@ -10,7 +10,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
-import type { Aspect, TargetView } from './aspect.ts';
+import { type Aspect, NO_PODS, type PodAnswers, type TargetView } from './aspect.ts';
 import type { Exported } from './read/exported.ts';
 import { ExportWatch, type ExportWatchOptions } from './watch/export-watch.ts';
 import type { WatchedAspect } from './watch/watched-aspect.ts';
@@ -40,9 +40,10 @@ export interface TargetOptions extends Omit<
 /** In place of a namespace: all of them. */
 const WHOLE = '';
 
-export class Target implements TargetView {
+export class Target implements Omit<TargetView, 'exports'> {
   readonly mirrored: Aspect<Exported>;
   readonly members: Aspect<Service>;
+  readonly pods: PodAnswers;
   readonly #options: TargetOptions;
   readonly #watches: ReadonlyMap<string, ExportWatch>;
   readonly #health: ReadHealth;
@@ -57,25 +58,17 @@ export class Target implements TargetView {
     const knows = (isThere: boolean): boolean => this.#synced && (isThere || this.#isCounted);
     this.mirrored = new AspectOfAll<Exported>({ ...of, knows, aspectOf: ({ mirrored }) => mirrored });
     this.members = new AspectOfAll<Service>({ ...of, knows, aspectOf: ({ members }) => members });
+    const podsOf = (key: string): PodAnswers => this.#watchOf(key)?.pods ?? NO_PODS;
+    this.pods = {
+      lacks: (key, hostname) => podsOf(key).lacks(key, hostname),
+      ask: (key) => podsOf(key).ask(key),
+      forget: (key) => podsOf(key).forget(key),
+    };
   }
 
   /** Whether every exported Service, and every member, that can be known is known. */
   get synced(): boolean {
     return this.#synced;
-  }
-
-  lacksPod(key: string, hostname: string): boolean {
-    return this.#watchOf(key)?.lacksPod(key, hostname) ?? true;
-  }
-
-  /** Asks the target for the pods behind one Service, unless it has been asked. */
-  askForPods(key: string): void {
-    this.#watchOf(key)?.askForPods(key);
-  }
-
-  /** Forgets what the target answers when it is asked for the pods behind one Service. */
-  forgetPods(key: string): void {
-    this.#watchOf(key)?.forgetPods(key);
   }
 
   /** Forgets what the target answered, and asks it again where that settled nothing. */
@@ -191,6 +184,7 @@ interface AspectOfAllOptions<T> {
 
 /** One sort of what is exported, in all namespaces that are read. */
 class AspectOfAll<T> implements Aspect<T> {
+  readonly isRead = true;
   readonly #options: AspectOfAllOptions<T>;
 
   constructor(options: AspectOfAllOptions<T>) {
@@ -227,8 +221,8 @@ class AspectOfAll<T> implements Aspect<T> {
     this.#of(key)?.ask(key);
   }
 
-  forgetAnswer(key: string): void {
-    this.#of(key)?.forgetAnswer(key);
+  forget(key: string): void {
+    this.#of(key)?.forget(key);
   }
 
   get #all(): readonly WatchedAspect<T>[] {

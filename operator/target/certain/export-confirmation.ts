@@ -52,14 +52,14 @@ export class ExportConfirmation {
     this.#rereads.run({ list: this.#list }, signal);
   }
 
-  /**
-   * Reports whether the cluster, asked for an export that it does not list, has answered that there is none. If it has not
-   * been asked, it is.
-   */
+  /** Reports whether the cluster, asked for an export that it does not list, has answered that there is none. */
   confirmsNone(key: string): boolean {
-    if (this.#absence.leftMs(key) > 0) return false;
-    this.#rereads.ask(key);
-    return this.#isNone(key);
+    return this.#absence.leftMs(key) <= 0 && this.#isNone(key);
+  }
+
+  /** Asks the cluster for an export, unless it has been asked, or the export may be about to come back with its CRD. */
+  ask(key: string): void {
+    if (this.#absence.leftMs(key) <= 0) this.#rereads.ask(key);
   }
 
   /** Notes that there is an export. */

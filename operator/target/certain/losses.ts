@@ -1,8 +1,7 @@
 /**
- * The mass-deletion guard (rule E6). When a list of the target would take away more Services, more pods that have an
- * endpoint mirror, more members of federated Services, or more parts of ServiceImports than a Link may lose at once, none
- * of them is deleted until the user confirms the count or the target lists them again. What goes one by one, as a watch
- * reports it, is never held.
+ * The mass-deletion guard (rule E6). When a list of the target would take away more of one sort than a Link may lose at
+ * once, none of that is deleted until the user confirms the count or the target lists it again. What goes one by one, as a
+ * watch reports it, is never held.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
@@ -18,66 +17,53 @@ const NAMED = 5;
 /** Digits of a hash that a person can compare. */
 const HASH_DIGITS = 8;
 
-/** What a list of the target says of one key; undefined: nothing now, and what is held stays held. */
+/** What a list of the target says of one key. While that is `undefined`, what is held stays held. */
 export type ExportState = 'exported' | 'gone' | undefined;
+
+/** What the target says of each key that something has been made of here. */
+export type ExportStates = ReadonlyMap<string, ExportState>;
 
 /** So many keys may be about to go before those that are gone are looked for. */
 const LOOKED_THROUGH = 1_000;
 
-/** Returns the key of a pod among those of Services. */
-export const podKey = (service: string, hostname: string): string => `${service}#${hostname}`;
-
-/** Returns the key of a membership of a federated Service among those of Services. */
-export const membershipKey = (service: string, cluster: string): string => `${service}@${cluster}`;
-
-/** Returns the key of the part that a cluster has in a ServiceImport among those of Services. */
-export const importKey = (service: string, cluster: string): string => `${service}!${cluster}`;
-
-/** Returns the key of the Service that a key is of. */
-export const serviceOf = (key: string): string => key.replace(/[#@!].*/, '');
-
-/** What is counted apart: no kind of loss hides behind the number of another. */
-const KINDS: readonly ((key: string) => boolean)[] = [
-  (key) => !/[#@!]/.test(key),
-  (key) => key.includes('#'),
-  (key) => key.includes('@'),
-  (key) => key.includes('!'),
-];
-
-export class Losses {
+/** The losses of one sort. They are counted apart: no sort of loss hides behind the number of another. */
+export class SortLosses {
+  /** Returns the name of a key among those of all sorts. */
+  readonly nameOf: (key: string) => string;
+  readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
   /** Keys that a watch reported as gone, and whose mirrors are about to go. */
   readonly #leaving = new Set<string>();
   /** Number of those at which they are looked through. */
   #mostLeaving = LOOKED_THROUGH;
-  /** What the user has confirmed, now or before a restart: no list holds it again. */
-  readonly confirmed = new Confirmed();
-  /** The confirmation that was there when something came to be held: it was of another loss. */
-  #former = '';
 
-  /** Number of deletions that are held, of Services, pods, memberships and parts of ServiceImports. */
+  /**
+   * @param nameOf returns the name of a key among those of all sorts
+   * @param confirmed what the user has confirmed of all sorts
+   */
+  constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
+    this.nameOf = nameOf;
+    this.#confirmed = confirmed;
+  }
+
+  /** Number of deletions that are held. */
   get count(): number {
     return this.#held.size;
   }
 
-  /** The first of what is held, by key. */
-  get some(): readonly string[] {
-    return [...this.#held].sort().slice(0, NAMED);
-  }
-
-  /**
-   * What confirms the deletions that are held: their number, and a short hash of their keys. It differs from what confirmed
-   * an earlier loss, also of the same keys. Undefined if nothing is held.
-   */
-  get confirmation(): string | undefined {
-    if (this.#held.size === 0) return undefined;
-    const text = [this.#former, ...[...this.#held].sort()].join('\n');
-    return `${this.#held.size}-${createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)}`;
+  /** Names of what is held. */
+  get names(): readonly string[] {
+    return [...this.#held].map(this.nameOf);
   }
 
   /** Whether nothing is held, was confirmed or is about to go: what the target exports changes nothing then. */
   get isIdle(): boolean {
-    return this.#held.size === 0 && this.#leaving.size === 0 && this.confirmed.digests.size === 0;
+    return this.#held.size === 0 && this.#leaving.size === 0 && this.#confirmed.digests.size === 0;
+  }
+
+  /** Whether so many keys were about to go that those that are gone are to be forgotten. */
+  get isCrowded(): boolean {
+    return this.#leaving.size >= this.#mostLeaving;
   }
 
   isHeld(key: string): boolean {
@@ -85,7 +71,7 @@ export class Losses {
   }
 
   /**
-   * Notes a change of one Service.
+   * Notes a change of one key.
    * @returns whether it was held and is not any more, since the target exports it again
    */
   changed(key: string, state: ExportState): boolean {
@@ -95,7 +81,7 @@ export class Losses {
       return false;
     }
     this.#leaving.delete(key);
-    if (state === 'exported') this.confirmed.forget(key);
+    if (state === 'exported') this.#confirmed.forget(this.nameOf(key));
     return state === 'exported' && this.#held.delete(key);
   }
 
@@ -108,14 +94,9 @@ export class Losses {
     return this.#held.delete(key);
   }
 
-  /** Whether so many keys were about to go that those that are gone are to be forgotten. */
-  get isCrowded(): boolean {
-    return this.#leaving.size >= this.#mostLeaving;
-  }
-
-  /** Forgets what is gone. @param mirrored keys that have mirrors, or are memberships or parts of ServiceImports, now */
-  forgetGone(mirrored: ReadonlySet<string>): void {
-    for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
+  /** Forgets what is gone. @param made keys that something has been made of here, and is there now */
+  forgetGone(made: Pick<ReadonlySet<string>, 'has'>): void {
+    for (const key of this.#leaving) if (!made.has(key)) this.#leaving.delete(key);
     this.#mostLeaving = LOOKED_THROUGH + 2 * this.#leaving.size;
   }
 
@@ -125,58 +106,124 @@ export class Losses {
   }
 
   /**
-   * Counts what a list takes away, of Services, pods, memberships and parts of ServiceImports.
-   * @param mirrored keys that have mirrors, or are memberships or parts of ServiceImports, now
-   * @param confirmed what the user has confirmed, if anything
-   * @returns keys that were held and are held no longer
+   * Counts what a list takes away.
+   * @returns the keys that are held no longer, and whether others are held now
    */
-  relisted(
-    mirrored: ReadonlySet<string>,
-    stateOf: (key: string) => ExportState,
-    confirmed: string | undefined,
-  ): readonly string[] {
-    this.forgetGone(mirrored);
-    const all = [...mirrored];
-    for (const key of all) if (stateOf(key) === 'exported') this.confirmed.forget(key);
-    const isGone = (key: string): boolean =>
-      stateOf(key) === 'gone' && !this.#leaving.has(key) && !this.confirmed.has(key);
-    const going = KINDS.flatMap((isOfKind) => {
-      const ofKind = all.filter(isOfKind);
-      const gone = ofKind.filter(isGone);
-      return gone.length > Math.max(ALWAYS, ofKind.length * PART) ? gone : [];
-    });
+  relisted(states: ExportStates): { readonly released: readonly string[]; readonly isMore: boolean } {
+    this.forgetGone(states);
+    for (const [key, state] of states) if (state === 'exported') this.#confirmed.forget(this.nameOf(key));
+    const gone = [...states.keys()].filter((key) => states.get(key) === 'gone' && this.#isUnexpected(key));
+    const going = gone.length > Math.max(ALWAYS, states.size * PART) ? gone : [];
     const before = new Set(this.#held);
     // What is held stays held: a target that is being restored lists its Services bit by bit.
-    const stays = [...before].filter((key) => mirrored.has(key) && stateOf(key) !== 'exported');
-    // Also beside what is still held: together they may be what an earlier loss was.
-    if (going.some((key) => !before.has(key))) this.#former = confirmed ?? '';
+    const stays = [...before].filter((key) => states.has(key) && states.get(key) !== 'exported');
     this.#held.clear();
     for (const key of [...going, ...stays]) this.#held.add(key);
-    return [...before].filter((key) => !this.#held.has(key));
+    return {
+      released: [...before].filter((key) => !this.#held.has(key)),
+      isMore: going.some((key) => !before.has(key)),
+    };
+  }
+
+  /** Holds no longer what the user has confirmed. Returns those keys. */
+  release(): readonly string[] {
+    const keys = [...this.#held].filter((key) => this.#confirmed.has(this.nameOf(key)));
+    for (const key of keys) this.#held.delete(key);
+    return keys;
+  }
+
+  /** Whether no watch reported a key as gone, and no user confirmed that it is. */
+  #isUnexpected(key: string): boolean {
+    return !this.#leaving.has(key) && !this.#confirmed.has(this.nameOf(key));
+  }
+}
+
+/** The losses of one Link, of all sorts: what the user sees of them, and confirms. */
+export class Losses {
+  /** What the user has confirmed, now or before a restart: no list holds it again. */
+  readonly confirmed = new Confirmed();
+  readonly #sorts: SortLosses[] = [];
+  /** The confirmation that was there when something came to be held: it was of another loss. */
+  #former = '';
+
+  /**
+   * Adds a sort of what may be lost.
+   * @param nameOf returns the name of a key, which no key of another sort has
+   */
+  sort(nameOf: (key: string) => string): SortLosses {
+    const sort = new SortLosses(nameOf, this.confirmed);
+    this.#sorts.push(sort);
+    return sort;
+  }
+
+  /** Number of deletions that are held. */
+  get count(): number {
+    return this.#sorts.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** The first of what is held, by name. */
+  get some(): readonly string[] {
+    return this.#names.slice(0, NAMED);
+  }
+
+  /**
+   * What confirms the deletions that are held: their number, and a short hash of their names. It differs from what confirmed
+   * an earlier loss, also of the same names. It is undefined if nothing is held.
+   */
+  get confirmation(): string | undefined {
+    const names = this.#names;
+    if (names.length === 0) return undefined;
+    const hash = createHash('sha256')
+      .update([this.#former, ...names].join('\n'))
+      .digest('hex');
+    return `${names.length}-${hash.slice(0, HASH_DIGITS)}`;
+  }
+
+  /**
+   * Counts what lists take away.
+   * @param states what the target says now, by sort
+   * @param confirmed what the user has confirmed, if anything
+   * @returns the keys that are held no longer, by sort
+   */
+  relisted(states: ReadonlyMap<SortLosses, ExportStates>, confirmed: string | undefined): Released {
+    const released = new Map<SortLosses, readonly string[]>();
+    for (const [sort, ofSort] of states) {
+      const counted = sort.relisted(ofSort);
+      released.set(sort, counted.released);
+      // Also beside what is still held: together they may be what an earlier loss was.
+      if (counted.isMore) this.#former = confirmed ?? '';
+    }
+    return released;
   }
 
   /** Reports whether this confirms what is held. What is held is remembered as confirmed, and still held. */
   confirming(confirmed: string | undefined): boolean {
     const isConfirmed = confirmed !== undefined && confirmed === this.confirmation;
-    if (isConfirmed) this.confirmed.add(this.#held);
+    if (isConfirmed) this.confirmed.add(this.#names);
     return isConfirmed;
   }
 
-  /** The user confirmed a loss. Returns the keys that may go now; none if what is held is, by now, another one. */
-  confirm(confirmed: string | undefined): readonly string[] {
-    if (this.confirming(confirmed)) return this.#release([...this.#held]);
-    for (const key of this.#held) this.confirmed.forget(key);
-    return [];
+  /** The user confirmed a loss. Returns the keys that may go now; none if what is held is, by now, another loss. */
+  confirm(confirmed: string | undefined): Released {
+    if (this.confirming(confirmed)) return this.#release();
+    for (const name of this.#names) this.confirmed.forget(name);
+    return new Map();
   }
 
-  /** What was confirmed before a restart. Returns the keys that may go now. */
-  resume(confirmed: Iterable<Digest>): readonly string[] {
+  /** Takes what was confirmed before a restart. Returns the keys that may go now. */
+  resume(confirmed: Iterable<Digest>): Released {
     this.confirmed.addDigests(confirmed);
-    return this.#release([...this.#held].filter((key) => this.confirmed.has(key)));
+    return this.#release();
   }
 
-  #release(keys: readonly string[]): readonly string[] {
-    for (const key of keys) this.#held.delete(key);
-    return keys;
+  get #names(): readonly string[] {
+    return this.#sorts.flatMap(({ names }) => names).sort();
+  }
+
+  #release(): Released {
+    return new Map(this.#sorts.map((sort) => [sort, sort.release()]));
   }
 }
+
+/** Keys that are held no longer, by sort. */
+export type Released = ReadonlyMap<SortLosses, readonly string[]>;

@@ -10,6 +10,7 @@ import { weightOf } from '../../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
 import { slicesBehind } from '../read/exported.ts';
 import { readSlice } from '../read/objects.ts';
+import type { PodAnswers } from '../aspect.ts';
 import { Questions, type QuestionsOptions } from './questions.ts';
 
 export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Asking>, 'askNow'> {
@@ -27,7 +28,7 @@ type Asking = Pick<KubeClient, 'listEach'>;
 /** A slice has up to 1,000 endpoints. */
 const PAGE_SIZE = 50;
 
-export class PodRereads extends Questions<Hostnames, Asking> {
+export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswers {
   constructor(options: PodRereadsOptions) {
     super({ ...options, askNow: (key, client, signal) => hostnamesNow(options, key, client, signal) });
   }

@@ -18,6 +18,7 @@ import { ExportNamespaces, WHOLE } from './export-namespaces.ts';
 import { ExportedServices } from './exported-services.ts';
 import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/mcs-objects.ts';
 import type { Read } from '../read/objects.ts';
+import type { PodAnswers, ServiceExports } from '../aspect.ts';
 
 export interface ClusterExportsOptions {
   readonly client: KubeClient;
@@ -52,19 +53,10 @@ export interface ClusterExportsOptions {
   readonly onMalformed: (what: string) => void;
 }
 
-/** What is known of one export. */
-export interface ExportView {
-  /** Whether it is known what the cluster exports under that name: its exports are listed, and the Service of this one. */
-  readonly isKnown: boolean;
-  /** Absent: there is none, or it is not known. */
-  readonly serviceExport: ServiceExport | undefined;
-  /** Absent: there is none, it is not exported, or it is not known. */
-  readonly service: Service | undefined;
-  /** The slices behind the Service; undefined while they are not known. */
-  readonly slices: readonly EndpointSlice[] | undefined;
-}
-
-export class ClusterExports {
+export class ClusterExports implements ServiceExports {
+  readonly isRead = true;
+  /** The pods behind the Services that are exported. */
+  readonly pods: PodAnswers;
   readonly #options: ClusterExportsOptions;
   readonly #exports: OptionalKind<ServiceExport>;
   readonly #identity: ClusterIdentity;
@@ -102,6 +94,11 @@ export class ClusterExports {
         onRelisted();
       },
     );
+    this.pods = {
+      lacks: (key, hostname) => this.#servicesOf(key)?.pods.lacks(key, hostname) === true,
+      ask: (key) => this.#servicesOf(key)?.pods.ask(key),
+      forget: (key) => this.#servicesOf(key)?.pods.forget(key),
+    };
     this.#namespaces = new ExportNamespaces(namespaces, (namespace) => this.#exports.stateIn(namespace));
     this.#identity = new ClusterIdentity({ ...this.#common, onChange: onIdentity, onMalformed });
     this.#confirmation = new ExportConfirmation({
@@ -123,8 +120,8 @@ export class ClusterExports {
   }
 
   /** Keys of all ServiceExports. */
-  *keys(): Generator<string> {
-    for (const each of this.#exports.store.values()) yield keyOf(each);
+  keys(): ReadonlySet<string> {
+    return new Set([...this.#exports.store.values()].map(keyOf));
   }
 
   /** Number of ServiceExports. */
@@ -137,52 +134,51 @@ export class ClusterExports {
     return this.#identity.claimed;
   }
 
-  /** What is known of the export of a key. */
-  observe(key: string): ExportView {
+  /** The ServiceExport of a key, with a Service or without; undefined if there is none, or it is not known. */
+  exportOf(key: string): ServiceExport | undefined {
+    return this.#exports.store.get(key);
+  }
+
+  since(key: string): string {
+    return this.exportOf(key)?.metadata.creationTimestamp ?? '';
+  }
+
+  get(key: string): Service | undefined {
+    return this.exportOf(key) && this.#servicesOf(key)?.get(key);
+  }
+
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    return this.exportOf(key) === undefined ? [] : this.#servicesOf(key)?.slicesOf(key);
+  }
+
+  /** Whether it is known what the cluster exports under a key: its exports are listed, and the Service of this one. */
+  decides(key: string): boolean {
     const { namespace } = splitKey(key);
-    const serviceExport = this.#exports.store.get(key);
-    if (serviceExport === undefined) {
-      return { isKnown: this.#namespaces.isCounted(namespace), serviceExport, service: undefined, slices: [] };
-    }
-    const services = this.#servicesOf(key);
-    return {
-      isKnown: this.#namespaces.isReadable(namespace) && services?.synced === true,
-      serviceExport,
-      service: services?.get(key),
-      slices: services?.slicesOf(key),
-    };
+    if (this.exportOf(key) === undefined) return this.#namespaces.isCounted(namespace);
+    return this.#namespaces.isReadable(namespace) && this.#servicesOf(key)?.synced === true;
   }
 
   /**
    * Whether the cluster, asked for this one export, has answered that there is none, though there can be, and it has not
-   * gone with its CRD; or, of one that is there, that it has no Service. If the cluster has not been asked, it is, and
-   * `onChange` is called when it has answered.
+   * gone with its CRD; or, of one that is there, that it has no Service.
    */
-  confirmsNoExport(key: string): boolean {
+  confirms(key: string): boolean {
     const { namespace } = splitKey(key);
-    if (this.#exports.store.get(key) !== undefined) return this.#servicesOf(key)?.confirmsNone(key) === true;
+    if (this.exportOf(key) !== undefined) return this.#servicesOf(key)?.confirmsNone(key) === true;
     // What is in a namespace that is not read is not exported.
     if (!this.#namespaces.includes(namespace)) return this.#namespaces.isCounted(namespace);
     return this.#namespaces.isCounted(namespace) && this.#confirmation.confirmsNone(key);
   }
 
-  /** Forgets what the cluster answered about one export. */
-  forgetAnswer(key: string): void {
+  ask(key: string): void {
+    const { namespace } = splitKey(key);
+    if (this.exportOf(key) !== undefined) this.#servicesOf(key)?.ask(key);
+    else if (this.#namespaces.includes(namespace) && this.#namespaces.isCounted(namespace)) this.#confirmation.ask(key);
+  }
+
+  forget(key: string): void {
     this.#confirmation.forget(key);
-    this.#servicesOf(key)?.forgetAnswer(key);
-  }
-
-  /**
-   * Whether the cluster, asked for the pods behind an exported Service, has answered that this is not among them. If it has
-   * not been asked, it is, and `onChange` is called when it has answered.
-   */
-  lacksPod(key: string, hostname: string): boolean {
-    return this.#servicesOf(key)?.lacksPod(key, hostname) === true;
-  }
-
-  /** Forgets what the cluster answered about the pods behind an exported Service. */
-  forgetPods(key: string): void {
-    this.#servicesOf(key)?.forgetPods(key);
+    this.#servicesOf(key)?.forget(key);
   }
 
   readonly #unanswered = (key: string, error: unknown): void =>

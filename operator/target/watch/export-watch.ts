@@ -58,6 +58,8 @@ export class ExportWatch {
   readonly mirrored: WatchedAspect<Exported>;
   /** The Services that are selected as members. */
   readonly members: WatchedAspect<Service>;
+  /** The pods behind what is exported in gateway mode. */
+  readonly pods: PodRereads;
   readonly #options: ExportWatchOptions;
   #isRunning = false;
   #readsFlatSlices: boolean;
@@ -65,7 +67,6 @@ export class ExportWatch {
   #flat: SelectedServices | undefined;
   #members: SelectedServices | undefined;
   readonly #rereads: readonly Rereads<Service>[];
-  readonly #podRereads: PodRereads;
   readonly #stopped = new AbortController();
 
   constructor(options: ExportWatchOptions) {
@@ -99,7 +100,7 @@ export class ExportWatch {
       isSame: isSameVersion,
       rereads: memberRereads,
     });
-    this.#podRereads = new PodRereads({
+    this.pods = new PodRereads({
       get: (key) => this.#gateway?.get(key),
       isLabelled: (labels) => options.selectors.gateway?.matches(labels) === true,
       onAnswer,
@@ -123,26 +124,11 @@ export class ExportWatch {
     return this.#all.every(({ current }) => current);
   }
 
-  /** Asks the target for the pods behind one Service, unless it has been asked. */
-  askForPods(key: string): void {
-    this.#podRereads.ask(key);
-  }
-
-  /** Whether the target, asked for the pods behind one Service, has answered that this is not among them. */
-  lacksPod(key: string, hostname: string): boolean {
-    return this.#podRereads.lacks(key, hostname);
-  }
-
-  /** Forgets what the target answers when it is asked for the pods behind one Service. */
-  forgetPods(key: string): void {
-    this.#podRereads.forget(key);
-  }
-
   /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
     this.mirrored.askAnew();
     this.members.askAnew();
-    this.#podRereads.askAnew(() => false);
+    this.pods.askAnew(() => false);
   }
 
   /** Reads the slices behind what is exported in flat mode from now on. */
@@ -155,13 +141,13 @@ export class ExportWatch {
   run(client: KubeClient, signal: AbortSignal): void {
     this.#isRunning = true;
     const either = AbortSignal.any([signal, this.#stopped.signal]);
-    for (const rereads of [...this.#rereads, this.#podRereads]) rereads.run(client, either);
+    for (const rereads of [...this.#rereads, this.pods]) rereads.run(client, either);
     const { onChange, onMember, selectors } = this.#options;
     const { gateway, flat, members, readsMemberSlices = false } = selectors;
     const onService = (key: string): void => this.#changed(key);
     const watch = (watched: Watched): SelectedServices => this.#watch(watched, client, signal);
     if (gateway !== undefined) {
-      const onPods = (key: string): void => this.#podRereads.forget(key);
+      const onPods = (key: string): void => this.pods.forget(key);
       this.#gateway = watch({ selector: gateway, readsSlices: true, onService, onSlices: onChange, onPods });
     }
     if (flat !== undefined) {
@@ -172,7 +158,7 @@ export class ExportWatch {
     if (members !== undefined) {
       const onSlices = (key: string): void => onMember?.(key);
       const onMemberService = (key: string): void => {
-        this.members.forgetAnswer(key);
+        this.members.forget(key);
         onSlices(key);
       };
       const common = { prefix: 'member ', onSlices, readsSlices: readsMemberSlices };
@@ -201,8 +187,8 @@ export class ExportWatch {
   }
 
   #changed(key: string): void {
-    this.mirrored.forgetAnswer(key);
-    this.#podRereads.forget(key);
+    this.mirrored.forget(key);
+    this.pods.forget(key);
     this.#options.onChange(key);
   }
 
@@ -224,7 +210,7 @@ export class ExportWatch {
         if (this.synced) onRelisted(lost);
       },
       onSlicesRelisted: () => {
-        this.#podRereads.askAnew(() => false);
+        this.pods.askAnew(() => false);
         if (this.synced) onSlicesRelisted();
       },
       onState,

@@ -50,11 +50,12 @@ export interface ExportedServicesOptions {
 }
 
 export class ExportedServices {
+  /** The pods behind exported Services. */
+  readonly pods: PodRereads;
   readonly #options: ExportedServicesOptions;
   readonly #services: WatchedStore<Service>;
   readonly #slices: SlicesByName;
   readonly #rereads: Rereads<Service>;
-  readonly #podRereads: PodRereads;
 
   /** Starts watching. */
   constructor(options: ExportedServicesOptions) {
@@ -66,8 +67,8 @@ export class ExportedServices {
     const { client, onChange, onUnanswered, timings, signal } = options;
     const common = { onAnswer: onChange, onUnanswered, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff };
     this.#rereads = new Rereads<Service>({ ...common, of: SERVICES, read: readExportedService });
-    this.#podRereads = new PodRereads({ ...common, get: (key) => this.get(key), isLabelled: () => true });
-    for (const rereads of [this.#rereads, this.#podRereads]) rereads.run(client, signal);
+    this.pods = new PodRereads({ ...common, get: (key) => this.get(key), isLabelled: () => true });
+    for (const rereads of [this.#rereads, this.pods]) rereads.run(client, signal);
     this.#services = this.#watchServices();
     signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
   }
@@ -83,31 +84,20 @@ export class ExportedServices {
 
   /**
    * Whether the cluster, asked for this one exported Service, has answered that there is none: a watch may be behind that
-   * of exports, and a list older than both. If it has not been asked, it is, and `onChange` is called when it has answered.
+   * of exports, and a list older than both.
    */
   confirmsNone(key: string): boolean {
-    if (!this.synced || this.get(key) !== undefined) return false;
-    this.#rereads.ask(key);
-    return this.#isNone(key);
+    return this.synced && this.get(key) === undefined && this.#isNone(key);
+  }
+
+  /** Asks the cluster for one Service that it does not show, unless it has been asked. */
+  ask(key: string): void {
+    if (this.synced && this.get(key) === undefined) this.#rereads.ask(key);
   }
 
   /** Forgets what the cluster answered about one Service. */
-  forgetAnswer(key: string): void {
+  forget(key: string): void {
     this.#rereads.forget(key);
-  }
-
-  /**
-   * Whether the cluster, asked for the pods behind one exported Service, has answered that this is not among them. If it has
-   * not been asked, it is, and `onChange` is called when it has answered.
-   */
-  lacksPod(key: string, hostname: string): boolean {
-    this.#podRereads.ask(key);
-    return this.#podRereads.lacks(key, hostname);
-  }
-
-  /** Forgets what the cluster answered about the pods behind one Service. */
-  forgetPods(key: string): void {
-    this.#podRereads.forget(key);
   }
 
   #isNone(key: string): boolean {
@@ -132,13 +122,13 @@ export class ExportedServices {
       trim: (object) => this.#checked(readExportedService(object)),
       onRelisted: () => {
         this.#rereads.askAnew((key) => this.#isNone(key));
-        this.#podRereads.askAnew(() => false);
+        this.pods.askAnew(() => false);
         this.#options.onRelisted();
         this.#allChanged();
       },
       onChange: ({ key }) => {
         this.#rereads.forget(key);
-        this.#podRereads.forget(key);
+        this.pods.forget(key);
         if (this.#options.isExported(key)) this.#options.onChange(key);
       },
     });
@@ -152,13 +142,13 @@ export class ExportedServices {
       trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
       onRelisted: () => {
-        this.#podRereads.askAnew(() => false);
+        this.pods.askAnew(() => false);
         this.#allChanged(names);
       },
       onChange: ({ before, after }) => {
         const isMove = haveMoved(before, after);
         for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
-          if (isMove) this.#podRereads.forget(key);
+          if (isMove) this.pods.forget(key);
           if (isExported(key)) onChange(key);
         }
       },

@@ -19,7 +19,7 @@ export interface WatchedAspectOptions<T> {
   readonly rereads: Rereads<Service>;
 }
 
-export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides'> {
+export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides' | 'isRead'> {
   readonly #options: WatchedAspectOptions<T>;
 
   constructor(options: WatchedAspectOptions<T>) {
@@ -53,7 +53,7 @@ export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides'> {
     this.#options.rereads.ask(key);
   }
 
-  forgetAnswer(key: string): void {
+  forget(key: string): void {
     this.#options.rereads.forget(key);
   }
 

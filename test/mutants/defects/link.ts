@@ -18,11 +18,6 @@ const EXPORTS = { file: 'operator/served/exports.ts', tests: ['test/operator/ser
 
 const TARGET_READER = { file: 'operator/served/reader.ts', tests: ['test/operator/served/reader.test.ts'] };
 
-const HELD = {
-  file: 'operator/served/held.ts',
-  tests: ['test/operator/served/held.test.ts', 'test/operator/served/exports.test.ts'],
-};
-
 const PODS = { file: 'operator/served/pods.ts', tests: ['test/operator/served/exports.test.ts'] };
 
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
@@ -116,30 +111,30 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/served/exports.test.ts'],
     name: 'what the list of another cluster takes away is not counted',
     rule: 'E6',
-    find: 'onReachable(trial.obstacle); onRelisted(target);',
+    find: 'listener.reachable(trial.obstacle); listener.relisted();',
     replace:
-      'onReachable(trial.obstacle); for (const key of [...env.source.keysOf(this.#options.cluster), ...target.keys()]) this.#options.onChange(target, key, []);',
+      'listener.reachable(trial.obstacle); for (const key of target.mirrored.keys()) listener.serviceChanged(key, []);',
   },
   {
-    ...HELD,
+    ...PODS,
     name: 'a list of slices takes endpoint mirrors away uncounted',
     rule: 'L46',
-    find: 'for (const [key, state] of this.pods.states(target)) states.set(key, state);',
-    replace: 'for (const key of this.pods.states(target).keys()) states.set(key, undefined);',
+    find: "const isWanted = wanted !== 'unknown' && wanted.has(hostname); states.set(",
+    replace: 'const isWanted = true; states.set(',
   },
   {
     ...PODS,
     name: 'an endpoint mirror is deleted before the target has confirmed that its pod is gone',
     rule: 'D5',
-    find: 'else if (!target.lacksPod(key, hostname))',
+    find: 'else if (!answers.lacks(key, hostname))',
     replace: 'else if (key === hostname)',
   },
   {
     ...EXPORTS,
     name: 'what is gone still claims its name',
     rule: 'A7',
-    find: 'if (this.#held.isGone(target, key) && target.confirms(key)) {',
-    replace: 'if (target.get(key) !== undefined) {',
+    find: 'if (mirrored.isGone(key) && mirrored.confirms(key))',
+    replace: 'if (mirrored.get(key) !== undefined)',
   },
   {
     ...LINK_FILE,

@@ -66,8 +66,10 @@ describe('the controller of federated Services', () => {
     cluster: observed.link.cluster,
     keys: () => (observed.service === undefined ? [] : ['shop/web']),
     observe: () => observed,
-    confirmsNoMember: () => confirmsNoMember,
-    forgetAnswer: (key) => void forgotten.push(`${observed.link.cluster} ${key}`),
+    members: {
+      confirmsGone: () => confirmsNoMember,
+      forget: (key) => void forgotten.push(`${observed.link.cluster} ${key}`),
+    },
     mayWrite: () => mayWrite,
     report: report(observed.link.cluster),
   });

@@ -1,6 +1,7 @@
 /** The source cluster's own part in federated Services, on a simulated API server with the real controller of federations. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALWAYS_GONE } from '../../../operator/target/aspect.ts';
 import type { TargetParty } from '../../../operator/federation/observed.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/federation/federations.ts';
@@ -58,7 +59,7 @@ describe('the local member of federated Services', () => {
         cluster: party.link.cluster,
         keys: () => ['shop/web'],
         observe: (key) => (key === 'shop/web' ? party : { ...party, service: undefined }),
-        confirmsNoMember: () => true,
+        members: ALWAYS_GONE,
         mayWrite: () => true,
         report: () => undefined,
       });

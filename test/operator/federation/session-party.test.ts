@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { SessionParty, type SessionPartyOptions } from '../../../operator/federation/session-party.ts';
+import { ALWAYS_GONE } from '../../../operator/target/aspect.ts';
 import { RecordedReport } from '../link/recorded.ts';
 
 /** A Link that takes part, of whose target nothing is read but whether it is known. */
@@ -11,11 +12,9 @@ const partyOf = (isKnown: boolean, isHeld: boolean): SessionParty =>
     report: new RecordedReport(),
     lease: { isHeld, mayWrite: isHeld, heldBy: undefined },
     budget: {} as unknown as SessionPartyOptions['budget'],
-    members: {
-      memberKeys: () => new Set(),
+    target: {
+      members: { ...ALWAYS_GONE, keys: () => new Set(), decides: () => isKnown },
       observeMember: () => ({ service: undefined, isKnown, isAdmitted: true, anyReady: undefined }),
-      confirmsNoMember: () => true,
-      forgetMemberAnswer: () => undefined,
     },
     link: () => ({
       settings: { name: 'west', createdAt: '2026-01-01T00:00:00Z' } as ReturnType<

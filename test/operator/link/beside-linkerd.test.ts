@@ -3,6 +3,7 @@
  * which Lease. The sessions are played by the test, the local member is the operator's.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALWAYS_GONE } from '../../../operator/target/aspect.ts';
 import type { TargetParty } from '../../../operator/federation/observed.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/federation/federations.ts';
@@ -111,7 +112,7 @@ describe("beside Linkerd's controllers (I7)", () => {
         cluster,
         keys: () => ['shop/web'],
         observe: (key) => (key === 'shop/web' ? party(cluster) : { ...party(cluster), service: undefined }),
-        confirmsNoMember: () => true,
+        members: ALWAYS_GONE,
         mayWrite: () => true,
         report: (key, status) => key === 'shop/web' && reasons.set(cluster, status?.reason),
       });

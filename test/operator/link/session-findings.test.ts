@@ -14,7 +14,11 @@ const PARTS: SessionParts = {
   source: { refusal: undefined },
   lease: { problem: undefined, isHeld: true, heldBy: undefined },
   reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
-  exports: { readsNothing: false, beyondLimits: undefined, held: 0, confirmation: undefined, someHeld: [] },
+  exports: {
+    readsNothing: false,
+    beyondLimits: undefined,
+    target: { held: { count: 0, confirmation: undefined, some: [] } },
+  },
   imports: { isWanted: false, beyondLimits: undefined },
   gateway: { findings: () => ({ resolved: undefined, gatewayAlive: undefined, gateway: undefined }), isKnown: true },
   mirrors: { statuses, progress: { hasSeenAll: true, isCaughtUp: true } },

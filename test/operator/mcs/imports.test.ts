@@ -98,9 +98,11 @@ describe('the controller of ServiceImports', () => {
     },
     keys: () => (observed().serviceExport === undefined ? [] : ['shop/web']),
     observe: () => observed(),
-    confirmsNoExport: () => confirms,
-    forgetAnswer: (key) => {
-      if (parties.has(name)) forgotten.push(`${name} ${key}`);
+    exports: {
+      confirmsGone: () => confirms,
+      forget: (key) => {
+        if (parties.has(name)) forgotten.push(`${name} ${key}`);
+      },
     },
     read: () => void reading.add(name),
   });
@@ -109,9 +111,9 @@ describe('the controller of ServiceImports', () => {
     parties.set(cluster, observed);
     const seniority = { createdAt: '2026-01-01T00:00:00Z', name: cluster };
     const base = exporter(cluster, () => parties.get(cluster) ?? observed);
-    const pods = { lacksPod: () => confirms, forgetPods: () => undefined };
+    const pods = { lacks: () => confirms, ask: () => undefined, forget: () => undefined };
     return Object.defineProperties(
-      { cluster, seniority, ...pods } as Partial<ImportParty> as ImportParty,
+      { cluster, seniority, pods } as Partial<ImportParty> as ImportParty,
       Object.getOwnPropertyDescriptors(base),
     );
   };

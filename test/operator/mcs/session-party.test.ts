@@ -5,14 +5,16 @@ import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { formerExporter, SessionImports } from '../../../operator/mcs/session-party.ts';
-import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { GatewayView, LinkView } from '../../../operator/mirror/observed.ts';
+import { ExportReading } from '../../../operator/served/export-reading.ts';
+import { ServedTarget, type ServedTargetOptions } from '../../../operator/served/served-target.ts';
+import { NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import type { Manifest } from '../../cluster/simulated/store.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { namespace, service, slice } from '../../support/builders.ts';
-import { recordingLog } from '../link/recorded.ts';
+import { RecordedReport, recordingLog } from '../link/recorded.ts';
 
 const KEY = 'shop/web';
 const GATEWAY: GatewayView = { port: 4143, addresses: ['203.0.113.1'], alive: true };
@@ -25,11 +27,12 @@ const serviceExport = (name: string): ObjectRef => ({
 describe('the part of a session in ServiceImports', () => {
   let west: SimulatedCluster;
   let clients: KubeClient[];
+  let reading: ExportReading;
+  let target: ServedTarget;
   let party: SessionImports;
   let settings: LinkSettings;
   let gateway: GatewayView | undefined;
-  let held: ReadonlySet<string>;
-  /** What the session was told: keys, and lists. */
+  /** What was reported of the exports: keys, and lists. */
   let told: string[];
   /** Keys that were to be reconciled; `all` for all of them. */
   let added: string[];
@@ -47,7 +50,6 @@ describe('the part of a session in ServiceImports', () => {
       serviceExports: true,
     } as LinkSettings;
     gateway = GATEWAY;
-    held = new Set();
     [told, added, parts] = [[], [], []];
     const env = {
       imports: {
@@ -56,26 +58,54 @@ describe('the part of a session in ServiceImports', () => {
         partsOf: () => new Set(parts),
       },
       tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } } },
-      metrics: createMetrics({ process: false }),
       log: recordingLog([]),
     } as unknown as Environment;
+    reading = new ExportReading({
+      link: 'west',
+      cluster: 'west',
+      env,
+      settings,
+      listener: {
+        exportChanged: (key) => {
+          told.push(key);
+          party.changed([key]);
+        },
+        exportsListed: () => {
+          told.push('listed');
+          party.listed();
+        },
+        exportsReread: () => party.listed(),
+        exportsFound: () => undefined,
+        exportsHeard: () => undefined,
+        malformed: (what) => told.push(what),
+      },
+    });
+    target = new ServedTarget({
+      link: 'west',
+      cluster: 'west',
+      target: {
+        mirrored: { ...NOTHING_EXPORTED, get: () => undefined },
+        members: NOTHING_EXPORTED,
+        exports: reading,
+        pods: NO_PODS,
+      },
+      config: { maxMirrors: 1 } as ServedTargetOptions['config'],
+      source: { keysOf: () => [], membershipsOf: () => [] } as unknown as ServedTargetOptions['source'],
+      log: recordingLog([]),
+      report: new RecordedReport(),
+      isHeadless: () => true,
+      parts: () => parts,
+    });
     party = new SessionImports({
       cluster: 'west',
       env,
+      target,
+      reading,
       link: () => ({ settings, gateway, view: { cluster: 'west', clusterDomain: 'west.local' } as LinkView }),
-      guard: {
-        holdsImport: (key) => held.has(key),
-        admitsImport: (key) => key !== 'shop/beyond',
-        importChanged: (key) => told.push(key),
-        importsRelisted: () => told.push('listed'),
-        malformed: (what) => told.push(what),
-      },
-      onFound: () => undefined,
-      onHeard: () => undefined,
     });
   });
   afterEach(async () => {
-    party.stop();
+    reading.stop();
     await Promise.all(clients.map((client) => client.close()));
     await west.stop();
   });
@@ -92,22 +122,22 @@ describe('the part of a session in ServiceImports', () => {
   const exported = (): Promise<unknown> =>
     eventually('the export is known', async () => party.observe(KEY).service !== undefined);
   const start = async (): Promise<void> => {
-    party.use(await connect());
+    reading.use(await connect());
     party.read();
     await exported();
   };
 
   it('reads nothing of the MCS API before ServiceImports can be read here (K5)', async () => {
-    party.use(await connect());
+    reading.use(await connect());
     await west.clearAudit();
-    expect([party.observe(KEY).isKnown, party.claimedId, party.size]).toEqual([false, undefined, 0]);
+    expect([party.observe(KEY).isKnown, party.claimedId, target.exports.size]).toEqual([false, undefined, 0]);
     for (const client of clients) await client.get('/version', 'get the version');
     expect(await requests()).toBe(0);
     party.read();
     await exported();
     party.read();
     await eventually('it says that it claims no id', async () => party.claimedId === null);
-    expect(party.size).toBe(1);
+    expect(target.exports.size).toBe(1);
     expect([...party.keys()]).toEqual([KEY]);
   });
 
@@ -126,29 +156,31 @@ describe('the part of a session in ServiceImports', () => {
     ]);
     put(slice('web', { endpoints: [{ ready: false }] }));
     await eventually('it is not ready', async () => party.observe(KEY).anyReady === false);
-    expect(party.observe('shop/beyond').isAdmitted).toBe(false);
-    expect([...party.candidates()]).toMatchObject([{ key: KEY, isMirrored: false }]);
+    put(serviceExport('zoo'));
+    await eventually('the limit is exceeded', async () => !party.observe('shop/zoo').isAdmitted);
+    expect([...target.exports.candidates()].find(({ key }) => key === KEY)).toMatchObject({ isMirrored: false });
   });
 
   it('does not know what is held to be gone, and asks before anything counts as gone (E6, K5)', async () => {
     await start();
     parts = ['shop/gone'];
-    expect([party.stateOf(KEY), party.stateOf('shop/gone')]).toEqual(['exported', 'gone']);
+    expect([...target.exports.states()]).toEqual([['shop/gone', 'gone']]);
     expect([...party.keys()].sort()).toEqual(['shop/gone', KEY]);
     expect(party.observe('shop/gone').isKnown).toBe(true);
-    held = new Set(['shop/gone', KEY]);
-    expect([party.observe('shop/gone').isKnown, party.observe(KEY).isKnown]).toEqual([false, true]);
-    expect(party.confirmsNoExport('shop/gone')).toBe(false);
-    await eventually('it has answered', async () => party.confirmsNoExport('shop/gone'));
-    party.forgetAnswer('shop/gone');
-    expect(party.confirmsNoExport('shop/gone')).toBe(false);
+    parts = [...Array.from({ length: 12 }, (_, index) => `shop/gone-${index}`), KEY];
+    target.held.relisted(undefined);
+    expect([party.observe('shop/gone-3').isKnown, party.observe(KEY).isKnown]).toEqual([false, true]);
+    expect(party.exports.confirmsGone('shop/gone')).toBe(false);
+    await eventually('it has answered', async () => party.exports.confirmsGone('shop/gone'));
+    party.exports.forget('shop/gone');
+    expect(party.exports.confirmsGone('shop/gone')).toBe(false);
   });
 
   it('knows nothing with new credentials until these have listed the exports (E2)', async () => {
     await start();
     const before = party.sinceMs;
-    party.use(await connect());
-    expect([party.observe(KEY).isKnown, party.claimedId, party.size]).toEqual([false, undefined, 0]);
+    reading.use(await connect());
+    expect([party.observe(KEY).isKnown, party.claimedId, target.exports.size]).toEqual([false, undefined, 0]);
     expect(party.sinceMs).toBeGreaterThan(before);
     await exported();
   });
@@ -156,7 +188,7 @@ describe('the part of a session in ServiceImports', () => {
   it('shows that a client can read exports, and reads nothing more with it (E2)', async () => {
     const found: boolean[] = [];
     const tried = async () =>
-      party.whenRead(
+      reading.whenRead(
         await connect('tried'),
         (obstacle) => found.push(obstacle === undefined),
         new AbortController().signal,
@@ -185,19 +217,22 @@ describe('the part of a session in ServiceImports', () => {
     const before = settings;
     settings = { ...settings, serviceExports: false };
     added = [];
-    party.update(before);
+    reading.update(settings);
     expect(party.observe(KEY)).toMatchObject({ isKnown: true, serviceExport: undefined });
-    expect([party.claimedId, party.confirmsNoExport(KEY), party.size, added]).toEqual([null, true, 0, ['all']]);
-    settings = before;
-    party.update({ ...settings, serviceExports: false });
+    expect([party.claimedId, party.exports.confirmsGone(KEY), target.exports.size, added]).toEqual([
+      null,
+      true,
+      0,
+      ['all'],
+    ]);
+    reading.update(before);
     await exported();
-    settings = { ...settings, targetNamespaces: ['bank'] };
-    party.update(before);
-    await eventually('only what is named is read', async () => party.observe(KEY).isKnown && party.size === 0);
+    reading.update({ ...before, targetNamespaces: ['bank'] });
+    await eventually('only what is named is read', async () => party.observe(KEY).isKnown && target.exports.size === 0);
   });
 
   it('is counted at a start if the Link takes no exports, since no list says so (E6)', () => {
-    settings = { ...settings, serviceExports: false };
+    reading.update({ ...settings, serviceExports: false });
     party.read();
     expect(told).toEqual(['listed']);
   });
@@ -209,6 +244,6 @@ describe('the part of a session in ServiceImports', () => {
     });
     expect(former.observe(KEY)).toMatchObject({ isKnown: true, slices: undefined });
     expect(former.observe(KEY).serviceExport).toBeUndefined();
-    expect([former.confirmsNoExport(KEY), former.claimedId, [...former.keys()]]).toEqual([true, null, [KEY]]);
+    expect([former.exports.confirmsGone(KEY), former.claimedId, [...former.keys()]]).toEqual([true, null, [KEY]]);
   });
 });

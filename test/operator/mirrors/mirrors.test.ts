@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
-import type { Asked } from '../../../operator/served/listeners.ts';
 import { Mirrors } from '../../../operator/mirrors/mirrors.ts';
 import { namespaceStateOf } from '../../../operator/source/write-scope.ts';
 import { SERVICES, splitKey } from '../../../operator/kube/objects.ts';
@@ -72,22 +71,22 @@ describe('the mirrors of a target cluster', () => {
       keys,
       observe,
       probe: () => probe,
-      ask: (key: string, of: Asked) => {
-        if (of === 'pods') {
-          podQuestions.push(`ask ${key}`);
-          return;
-        }
-        questions.push(`ask ${key}`);
-        answer?.(splitKey(key).name, true);
-        if (answer !== undefined) mirrors.add(key);
-      },
-      forgetAnswer: (key: string, of: Asked) => {
-        if (of === 'pods') {
-          podQuestions.push(`forget ${key}`);
-          return;
-        }
-        questions.push(`forget ${key}`);
-        answer?.(splitKey(key).name, false);
+      target: {
+        mirrored: {
+          ask: (key: string) => {
+            questions.push(`ask ${key}`);
+            answer?.(splitKey(key).name, true);
+            if (answer !== undefined) mirrors.add(key);
+          },
+          forget: (key: string) => {
+            questions.push(`forget ${key}`);
+            answer?.(splitKey(key).name, false);
+          },
+        },
+        pods: {
+          ask: (key: string) => podQuestions.push(`ask ${key}`),
+          forget: (key: string) => podQuestions.push(`forget ${key}`),
+        },
       },
     };
     mirrors = new Mirrors({ link: 'west', cluster: 'west', from, mayWrite: () => true, env, report });
@@ -470,7 +469,7 @@ describe('the mirrors of a target cluster', () => {
       await start();
       exports('web');
       exports('db');
-      mirrors.relisted(keys());
+      mirrors.listed();
       env.claims.join('east', { createdAt: '2027-01-01T00:00:00Z', name: 'east' }, () => undefined);
       for (const name of ['web-west', 'db-west']) {
         const found = env.claims.resolve('shop', { ...pod, names: [name] });

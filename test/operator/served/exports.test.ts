@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Exports, type ExportsOptions } from '../../../operator/served/exports.ts';
-import type { ImportListener, MirrorListener } from '../../../operator/served/listeners.ts';
+import type { MirrorListener } from '../../../operator/served/listeners.ts';
 import { Progress } from '../../../operator/mirrors/progress.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
@@ -46,22 +46,13 @@ const numbered = (count: number) => Array.from({ length: count }, (_, index) => 
 const putAll = (names: readonly string[], labels = EXPORTED) => names.forEach((name) => put(service(name, { labels })));
 const keysOf = (names: readonly string[]) => names.map((name) => `shop/${name}`);
 
-/** The target has no part in ServiceImports. */
-const NO_IMPORTS: ImportListener = {
-  size: 0,
-  candidates: () => [],
-  parts: () => [],
-  stateOf: () => undefined,
-  use: () => undefined,
-  whenRead: () => Promise.resolve(),
-  changed: () => undefined,
-};
 const NOTHING: OwnedObjects = { services: [], endpoints: [], slices: [] };
 
 const SETTINGS: ExportsOptions['settings'] = {
   name: 'west',
   uid: 'u1',
   cluster: 'west',
+  serviceExports: false,
   selector: selectorOf(EXPORTED),
 };
 
@@ -87,8 +78,9 @@ function reading(
   const clientsUsed: KubeClient[] = [];
   const mirrors: MirrorListener = {
     seen: (key) => progress.changed(key),
-    add: (key) => added.push(key),
-    relisted: (keys) => {
+    changed: (keys) => added.push(...keys),
+    listed: () => {
+      const keys = exports.target.mirrored.keys();
       lists.push([...keys].sort());
       if (!progress.hasBegun) progress.start(keys);
     },
@@ -113,19 +105,17 @@ function reading(
     metrics,
     log: recordingLog(lines),
   } as unknown as Environment;
-  const exports = new Exports({
-    settings,
+  const exports = new Exports({ settings, env, report, signal: stop.signal });
+  vi.spyOn(exports.reading, 'use').mockImplementation((used) => void clientsUsed.push(used));
+  exports.subscribe({
     mirrors,
     members: {
-      changed: (keys) => members.push(...keys),
-      listed: () => members.push('listed'),
-      restarted: () => members.push('restarted'),
+      changed: (keys) => void members.push(...keys),
+      listed: () => void members.push('listed'),
+      restarted: () => void members.push('restarted'),
     },
-    imports: { ...NO_IMPORTS, use: (used) => clientsUsed.push(used) },
-    env,
-    report,
-    signal: stop.signal,
-    onReachable: () => undefined,
+    imports: { changed: () => undefined, listed: () => undefined, restarted: () => undefined },
+    reachable: () => undefined,
   });
   running = exports;
   void exports.adopt(client, () => undefined, stop.signal);
@@ -153,15 +143,15 @@ describe('the exports of a target', () => {
   it('are keys to be reconciled, as they come and go; what is gone claims nothing (A7)', async () => {
     putAll(['web']);
     const { exports, added, withdrawn, listed } = reading();
-    expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: false });
+    expect(exports.target.observe('shop/web')).toMatchObject({ target: undefined, decidable: false });
     await listed();
-    expect(exports.observe('shop/web')).toMatchObject({ target: { mode: 'gateway' }, decidable: true });
+    expect(exports.target.observe('shop/web')).toMatchObject({ target: { mode: 'gateway' }, decidable: true });
     expect(withdrawn).toEqual([]);
     added.length = 0;
     cluster.store.delete('v1', 'Service', 'shop', 'web');
     await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
     expect([withdrawn, added]).toEqual([['shop/web'], expect.arrayContaining(['shop/web'])]);
-    expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
+    expect(exports.target.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
   });
 
   it('claim their names until the target has confirmed that they are gone (A7, L66)', async () => {
@@ -178,12 +168,12 @@ describe('the exports of a target', () => {
     cluster.store.delete('v1', 'Service', 'shop', 'gone');
     await eventually('the claims of the other are withdrawn', async () => withdrawn.length > 0);
     expect(withdrawn).toEqual(['shop/gone']);
-    expect(exports.observe('shop/web')).toMatchObject({ target: undefined, isConfirmed: false });
-    expect(exports.observe('shop/gone')).toMatchObject({ target: undefined, isConfirmed: true });
-    exports.forgetAnswer('shop/gone');
-    expect(exports.observe('shop/gone').isConfirmed).toBe(false);
-    exports.ask('shop/gone');
-    await eventually('it is asked again', async () => exports.observe('shop/gone').isConfirmed);
+    expect(exports.target.observe('shop/web')).toMatchObject({ target: undefined, isConfirmed: false });
+    expect(exports.target.observe('shop/gone')).toMatchObject({ target: undefined, isConfirmed: true });
+    exports.target.mirrored.forget('shop/gone');
+    expect(exports.target.observe('shop/gone').isConfirmed).toBe(false);
+    exports.target.mirrored.ask('shop/gone');
+    await eventually('it is asked again', async () => exports.target.observe('shop/gone').isConfirmed);
   });
 
   it('report once that the target does not answer for a Service', async () => {
@@ -208,23 +198,23 @@ describe('the exports of a target', () => {
     const mirrored = keysOf(numbered(12));
     const { exports, report, added, listed } = reading(mirrored);
     await listed();
-    expect(exports.held).toBe(12);
-    expect(exports.observe('shop/web-3').decidable).toBe(false);
+    expect(exports.target.held.count).toBe(12);
+    expect(exports.target.observe('shop/web-3').decidable).toBe(false);
     expect(report.events).toEqual([
       'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports, or the settings no longer ask for them; what they have here stays',
     ]);
     added.length = 0;
     exports.update({ ...SETTINGS, confirmPrune: '12' });
-    expect([exports.held, added]).toEqual([12, []]);
-    exports.update({ ...SETTINGS, confirmPrune: exports.confirmation! });
-    expect([exports.held, added.length]).toEqual([0, 12]);
-    expect(exports.observe('shop/web-3').decidable).toBe(true);
+    expect([exports.target.held.count, added]).toEqual([12, []]);
+    exports.update({ ...SETTINGS, confirmPrune: exports.target.held.confirmation! });
+    expect([exports.target.held.count, added.length]).toEqual([0, 12]);
+    expect(exports.target.observe('shop/web-3').decidable).toBe(true);
   });
 
   it('are not held anew by who leads next once they are confirmed, by the Lease (E6)', async () => {
     const first = reading(keysOf(numbered(12)));
     await first.listed();
-    const { confirmation } = first.exports;
+    const { confirmation } = first.exports.target.held;
     first.exports.update({ ...SETTINGS, confirmPrune: confirmation! });
     const annotations = first.exports.leaseNotes(3, undefined) as Record<string, string>;
     const lease = { metadata: { name: 'a', annotations }, spec: { leaseTransitions: 3 } };
@@ -233,7 +223,7 @@ describe('the exports of a target', () => {
       const next = reading(keysOf(numbered(12)).slice(1), { ...SETTINGS, confirmPrune });
       next.exports.leaseNotes(4, lease);
       await next.listed();
-      expect(next.exports.held).toBe(confirmPrune === 'another' ? 11 : 0);
+      expect(next.exports.target.held.count).toBe(confirmPrune === 'another' ? 11 : 0);
       next.exports.stop();
     }
   });
@@ -241,15 +231,15 @@ describe('the exports of a target', () => {
   it('are not held for ten, with which the probe Service does not count (E6)', async () => {
     const { exports, listed } = reading([...keysOf(numbered(10)), PROBE_KEY]);
     await listed();
-    expect(exports.held).toBe(0);
+    expect(exports.target.held.count).toBe(0);
   });
 
   it('are held no longer when the target has them again (E6)', async () => {
     const { exports, listed } = reading(keysOf(numbered(12)));
     await listed();
     putAll(['web-0']);
-    await eventually('it is exported again', async () => exports.held === 11);
-    expect(exports.observe('shop/web-0').decidable).toBe(true);
+    await eventually('it is exported again', async () => exports.target.held.count === 11);
+    expect(exports.target.observe('shop/web-0').decidable).toBe(true);
   });
 
   it('in a namespace whose mirrors can be read later are counted then (E6)', async () => {
@@ -258,9 +248,9 @@ describe('the exports of a target', () => {
     await listed();
     mirrored.push(...keysOf(numbered(12)));
     exports.namespaceRead('bank');
-    expect(exports.held).toBe(0);
+    expect(exports.target.held.count).toBe(0);
     exports.namespaceRead('shop');
-    expect(exports.held).toBe(12);
+    expect(exports.target.held.count).toBe(12);
   });
 });
 
@@ -272,20 +262,27 @@ describe('the members of federated Services', () => {
   it('are told of as they come and go, and are no exports (I1)', async () => {
     putAll(['web'], MEMBER);
     const { exports, added, members } = reading([], OF_MEMBERS);
-    expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: false });
+    expect(exports.target.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: false });
     await eventually('they are listed', async () => members.includes('listed'));
-    expect(exports.observeMember('shop/web')).toMatchObject({ service: { metadata: { name: 'web' } }, isKnown: true });
-    expect([exports.readsNothing, exports.keys().size, [...exports.memberKeys()]]).toEqual([false, 0, ['shop/web']]);
+    expect(exports.target.observeMember('shop/web')).toMatchObject({
+      service: { metadata: { name: 'web' } },
+      isKnown: true,
+    });
+    expect([exports.readsNothing, exports.target.mirrored.keys().size, [...exports.target.members.keys()]]).toEqual([
+      false,
+      0,
+      ['shop/web'],
+    ]);
     members.length = 0;
     cluster.store.delete('v1', 'Service', 'shop', 'web');
     await eventually('it is gone', async () => members.includes('shop/web'));
-    expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
+    expect(exports.target.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
     members.length = 0;
-    expect(exports.confirmsNoMember('shop/web')).toBe(false);
+    expect(exports.target.members.confirmsGone('shop/web')).toBe(false);
     await eventually('the target has answered', async () => members.includes('shop/web'));
-    expect([exports.confirmsNoMember('shop/web'), added]).toEqual([true, []]);
-    exports.forgetMemberAnswer('shop/web');
-    expect(exports.confirmsNoMember('shop/web')).toBe(false);
+    expect([exports.target.members.confirmsGone('shop/web'), added]).toEqual([true, []]);
+    exports.target.members.forget('shop/web');
+    expect(exports.target.members.confirmsGone('shop/web')).toBe(false);
   });
 
   it('have ready endpoints or not, which only a gateway needs to know (I5)', async () => {
@@ -293,13 +290,13 @@ describe('the members of federated Services', () => {
     put(slice('web', { labels: MEMBER }));
     const { exports, members } = reading([], OF_MEMBERS);
     await eventually('they are listed', async () => members.includes('listed'));
-    expect(exports.observeMember('shop/web').anyReady).toBeUndefined();
+    expect(exports.target.observeMember('shop/web').anyReady).toBeUndefined();
     members.length = 0;
     exports.update({ ...OF_MEMBERS, gateway: { addresses: ['203.0.113.1'], port: 4143 } });
-    expect([exports.observeMember('shop/web').isKnown, members]).toEqual([false, ['restarted']]);
-    await eventually('it is ready', async () => exports.observeMember('shop/web').anyReady === true);
+    expect([exports.target.observeMember('shop/web').isKnown, members]).toEqual([false, ['restarted']]);
+    await eventually('it is ready', async () => exports.target.observeMember('shop/web').anyReady === true);
     put(slice('web', { labels: MEMBER, endpoints: [{ ready: false }] }));
-    await eventually('it is not', async () => exports.observeMember('shop/web').anyReady === false);
+    await eventually('it is not', async () => exports.target.observeMember('shop/web').anyReady === false);
   });
 
   it('are those of another selector at once when the Link has another (E5)', async () => {
@@ -308,18 +305,22 @@ describe('the members of federated Services', () => {
     const { exports, members } = reading([], OF_MEMBERS);
     await eventually('they are listed', async () => members.includes('listed'));
     exports.update({ ...OF_MEMBERS, federatedServiceSelector: selectorOf({ team: 'a' }) });
-    await eventually('the others are', async () => exports.observeMember('shop/db').service !== undefined);
-    expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
+    await eventually('the others are', async () => exports.target.observeMember('shop/db').service !== undefined);
+    expect(exports.target.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
   });
 
   it('are held if a list takes too many away, and released when that is confirmed (E6, I6)', async () => {
     const { exports, members, report } = reading([], OF_MEMBERS, [], undefined, 40, keysOf(numbered(12)));
     await eventually('they are listed', async () => members.includes('listed'));
-    expect([exports.held, exports.observeMember('shop/web-3').isKnown]).toEqual([12, false]);
+    expect([exports.target.held.count, exports.target.observeMember('shop/web-3').isKnown]).toEqual([12, false]);
     expect(report.events.at(-1)).toMatch(/^Warning PruneHeld the target no longer lists 12 of 12 /);
     members.length = 0;
-    exports.update({ ...OF_MEMBERS, confirmPrune: exports.confirmation! });
-    expect([exports.held, members.length, exports.observeMember('shop/web-3').isKnown]).toEqual([0, 12, true]);
+    exports.update({ ...OF_MEMBERS, confirmPrune: exports.target.held.confirmation! });
+    expect([exports.target.held.count, members.length, exports.target.observeMember('shop/web-3').isKnown]).toEqual([
+      0,
+      12,
+      true,
+    ]);
   });
 
   it('are joined as far as the limit allows, those that are members first (E10)', async () => {
@@ -327,7 +328,7 @@ describe('the members of federated Services', () => {
     const { exports, members } = reading([], OF_MEMBERS, [], undefined, 2, keysOf(['d']));
     await eventually('they are listed', async () => members.includes('listed'));
     const joined = (...names: readonly string[]) =>
-      names.map((name) => exports.observeMember(`shop/${name}`).isAdmitted);
+      names.map((name) => exports.target.observeMember(`shop/${name}`).isAdmitted);
     expect(joined('b', 'c', 'd')).toEqual([true, false, true]);
     expect(exports.beyondLimits?.message).toMatch(/exports 3 members of federated Services, of which 2 are served/);
   });
@@ -339,7 +340,8 @@ describe('more than the limits allow (E10)', () => {
     const mirrored = new Map([['shop/d', { ...NOTHING, services: [service('d-west')] }]]);
     const { exports, added, listed, report } = reading(keysOf(['d']), SETTINGS, [], mirrored, 2);
     await listed();
-    const served = (...names: readonly string[]) => names.map((name) => exports.observe(`shop/${name}`).isAdmitted);
+    const served = (...names: readonly string[]) =>
+      names.map((name) => exports.target.observe(`shop/${name}`).isAdmitted);
     expect(served('b', 'c', 'd')).toEqual([true, false, true]);
     expect(exports.beyondLimits).toMatchObject({ status: 'False', reason: 'LimitExceeded' });
     expect(exports.beyondLimits?.message).toMatch(/exports 3 Services, of which 2 are served \(--max-mirrors\)/);
@@ -361,11 +363,11 @@ describe('more than the limits allow (E10)', () => {
     }
     const { exports, listed } = reading();
     await listed();
-    await eventually('slices are known', async () => exports.observe('shop/two').slices?.length === 1);
+    await eventually('slices are known', async () => exports.target.observe('shop/two').slices?.length === 1);
     await eventually('there are too many', async () => {
-      return hosts('two').filter((host) => exports.observe('shop/two').admitsPod(host)).length === 10;
+      return hosts('two').filter((host) => exports.target.observe('shop/two').admitsPod(host)).length === 10;
     });
-    expect(hosts('one').every((host) => exports.observe('shop/one').admitsPod(host))).toBe(true);
+    expect(hosts('one').every((host) => exports.target.observe('shop/one').admitsPod(host))).toBe(true);
     expect(exports.beyondLimits?.message).toContain('60 pods of headless Services, of which 40');
     exports.update({ ...SETTINGS, enableHeadlessServices: false });
     expect(exports.beyondLimits).toBeUndefined();
@@ -393,8 +395,8 @@ describe('the pods of a headless Service', () => {
     const read = reading(['shop/set'], SETTINGS, [], ownedPods(mirrored));
     await read.listed();
     const { exports } = read;
-    await eventually('its slices are known', async () => exports.observe('shop/set').slices?.length === 1);
-    const departed = () => exports.observe('shop/set').departed;
+    await eventually('its slices are known', async () => exports.target.observe('shop/set').slices?.length === 1);
+    const departed = () => exports.target.observe('shop/set').departed;
     return { ...read, departed };
   }
   /** The target lists slices anew, as they are now. */
@@ -405,12 +407,12 @@ describe('the pods of a headless Service', () => {
     expect(departed().size).toBe(0);
     cluster.faults.wipe(({ kind }) => kind === 'EndpointSlice');
     relisting();
-    await eventually('they are held', async () => exports.held === 30);
-    await eventually('slices were looked for', async () => exports.observe('shop/set').slices !== undefined);
+    await eventually('they are held', async () => exports.target.held.count === 30);
+    await eventually('slices were looked for', async () => exports.target.observe('shop/set').slices !== undefined);
     expect([...departed().values()]).toEqual(Array(30).fill(Infinity));
     expect(report.events.at(-1)).toMatch(/^Warning PruneHeld the target no longer lists 30 of 31 mirrored/);
     list(names(30));
-    await eventually('they are back', async () => exports.held === 0);
+    await eventually('they are back', async () => exports.target.held.count === 0);
     expect(departed().size).toBe(0);
   });
 
@@ -419,18 +421,18 @@ describe('the pods of a headless Service', () => {
     cluster.faults.wipe(({ kind }) => kind === 'EndpointSlice');
     cluster.store.upsert({ ...statefulSlice('set', names(14)) });
     relisting();
-    await eventually('they are held', async () => exports.held === 16);
+    await eventually('they are held', async () => exports.target.held.count === 16);
     cluster.faults.wipe(({ kind }) => kind === 'EndpointSlice');
     relisting();
-    await eventually('the others are, too', async () => exports.held === 30);
+    await eventually('the others are, too', async () => exports.target.held.count === 30);
   });
 
   it('go when the user confirms it', async () => {
     const { exports, departed, added } = await readingPods(10, names(30));
-    await eventually('they are held', async () => exports.held === 20);
+    await eventually('they are held', async () => exports.target.held.count === 20);
     added.length = 0;
-    exports.update({ ...SETTINGS, confirmPrune: exports.confirmation! });
-    expect([exports.held, added]).toEqual([0, ['shop/set']]);
+    exports.update({ ...SETTINGS, confirmPrune: exports.target.held.confirmation! });
+    expect([exports.target.held.count, added]).toEqual([0, ['shop/set']]);
     expect([...departed().values()].every((ms) => ms <= 60_000)).toBe(true);
   });
 
@@ -439,8 +441,8 @@ describe('the pods of a headless Service', () => {
     const off = { ...SETTINGS, enableHeadlessServices: false };
     exports.update(off);
     const held = () => {
-      const { isHeldByPod, decidable } = exports.observe('shop/set');
-      return [exports.held, isHeldByPod, decidable];
+      const { isHeldByPod, decidable } = exports.target.observe('shop/set');
+      return [exports.target.held.count, isHeldByPod, decidable];
     };
     expect(held()).toEqual([30, true, true]);
     expect(report.events.at(-1)).toMatch(/or the settings no longer ask for them/);
@@ -448,16 +450,16 @@ describe('the pods of a headless Service', () => {
     list(names(29));
     await eventually('it is gone', async () => departed().size === 1);
     relisting();
-    await eventually('slices are listed', async () => exports.observe('shop/set').slices?.length === 1);
+    await eventually('slices are listed', async () => exports.target.observe('shop/set').slices?.length === 1);
     expect([held(), [...departed().values()]]).toEqual([[30, true, true], [Infinity]]);
     exports.update(SETTINGS);
     expect(held()).toEqual([1, false, true]);
     list(names(30));
-    await eventually('it is back', async () => exports.held === 0);
+    await eventually('it is back', async () => exports.target.held.count === 0);
     exports.update(off);
-    expect(exports.held).toBe(30);
+    expect(exports.target.held.count).toBe(30);
     added.length = 0;
-    exports.update({ ...off, confirmPrune: exports.confirmation! });
+    exports.update({ ...off, confirmPrune: exports.target.held.confirmation! });
     expect([held(), added]).toEqual([[0, false, true], ['shop/set']]);
   });
 
@@ -467,18 +469,19 @@ describe('the pods of a headless Service', () => {
     const off = { ...SETTINGS, enableHeadlessServices: false };
     const many = reading(['shop/set'], off, [], ownedPods(names(30)));
     await many.listed();
-    expect([many.exports.held, many.exports.observe('shop/set').isHeldByPod]).toEqual([30, true]);
+    expect([many.exports.target.held.count, many.exports.target.observe('shop/set').isHeldByPod]).toEqual([30, true]);
     many.exports.stop();
     const few = reading(['shop/set'], off, [], ownedPods(names(10)));
     await few.listed();
-    expect([few.exports.held, few.exports.observe('shop/set').isHeldByPod]).toEqual([0, false]);
+    expect([few.exports.target.held.count, few.exports.target.observe('shop/set').isHeldByPod]).toEqual([0, false]);
   });
 
   it('are held when their Service is selected as flat, and nothing is decided about it (E6)', async () => {
     const { exports } = await readingPods(30);
-    exports.update({ name: 'west', uid: 'u1', cluster: 'west', remoteDiscoverySelector: selectorOf(EXPORTED) });
-    await eventually('they are held', async () => exports.held === 30);
-    const { target, decidable, isHeldByPod } = exports.observe('shop/set');
+    const { selector: _, ...none } = SETTINGS;
+    exports.update({ ...none, remoteDiscoverySelector: selectorOf(EXPORTED) });
+    await eventually('they are held', async () => exports.target.held.count === 30);
+    const { target, decidable, isHeldByPod } = exports.target.observe('shop/set');
     expect([target?.mode, decidable, isHeldByPod]).toEqual(['remote-discovery', false, false]);
   });
 
@@ -488,12 +491,12 @@ describe('the pods of a headless Service', () => {
     const both = { ...SETTINGS, remoteDiscoverySelector: selectorOf(EXPORTED_FLAT) };
     const { exports, listed } = reading(['shop/set'], both, [], ownedPods(names(30)));
     await listed();
-    await eventually('its slices are known', async () => exports.observe('shop/set').slices?.length === 1);
+    await eventually('its slices are known', async () => exports.target.observe('shop/set').slices?.length === 1);
     put(service('set', { labels: { ...EXPORTED_FLAT }, headless: true }));
-    await eventually('it is flat', async () => exports.observe('shop/set').target?.mode === 'remote-discovery');
+    await eventually('it is flat', async () => exports.target.observe('shop/set').target?.mode === 'remote-discovery');
     relisting();
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect([exports.held, exports.observe('shop/set').decidable]).toEqual([0, true]);
+    expect([exports.target.held.count, exports.target.observe('shop/set').decidable]).toEqual([0, true]);
   });
 
   it('are not held while nothing is known of its slices', async () => {
@@ -505,10 +508,10 @@ describe('the pods of a headless Service', () => {
     list(names(30));
     const { exports, listed } = reading(['shop/set'], SETTINGS, [], ownedPods(names(30)));
     await listed();
-    expect([exports.held, exports.observe('shop/set').slices]).toEqual([0, undefined]);
+    expect([exports.target.held.count, exports.target.observe('shop/set').slices]).toEqual([0, undefined]);
     release();
-    await eventually('its slices are known', async () => exports.observe('shop/set').slices?.length === 1);
-    expect(exports.held).toBe(0);
+    await eventually('its slices are known', async () => exports.target.observe('shop/set').slices?.length === 1);
+    expect(exports.target.held.count).toBe(0);
   });
 
   it('that a watch reports as gone are not held, however many there are, also when slices are listed then', async () => {
@@ -519,16 +522,16 @@ describe('the pods of a headless Service', () => {
     const lists = async () => (await cluster.audit()).filter(({ verb }) => verb === 'list').length;
     const before = await lists();
     await eventually('slices are listed', async () => (await lists()) >= before + 3);
-    expect(exports.held).toBe(0);
+    expect(exports.target.held.count).toBe(0);
     expect([...departed().values()].every((ms) => ms > 0 && ms <= 60_000)).toBe(true);
   });
 
   it('are no longer held when the Service goes: its mirrors go with it', async () => {
     const { exports, report } = await readingPods(10, names(30));
-    await eventually('they are held', async () => exports.held === 20);
+    await eventually('they are held', async () => exports.target.held.count === 20);
     const changes = report.statusChanges;
     cluster.store.delete('v1', 'Service', 'shop', 'set');
-    await eventually('none is held', async () => exports.held === 0);
+    await eventually('none is held', async () => exports.target.held.count === 0);
     expect(report.statusChanges).toBeGreaterThan(changes);
   });
 
@@ -566,10 +569,10 @@ describe('a pod that is gone for longer than the grace period', () => {
     const read = reading([key], SETTINGS, [], owned, 40, [], 0);
     await read.listed();
     const seen = () => {
-      const { departed, arePodsUnconfirmed } = read.exports.observe(key);
+      const { departed, arePodsUnconfirmed } = read.exports.target.observe(key);
       return [[...departed.keys()], arePodsUnconfirmed];
     };
-    await eventually('its slices are known', async () => read.exports.observe(key).slices?.length === 1);
+    await eventually('its slices are known', async () => read.exports.target.observe(key).slices?.length === 1);
     put(statefulSlice('set', ['set-0']));
     await eventually('it is gone', async () => seen()[1] === true);
     return { ...read, seen };
@@ -579,19 +582,19 @@ describe('a pod that is gone for longer than the grace period', () => {
     const { exports, added, seen } = await gone();
     expect(seen()).toEqual([['set-1'], true]);
     added.length = 0;
-    exports.ask(key, 'pods');
+    exports.target.pods.ask(key);
     await eventually('the target has answered', async () => added.includes(key));
     expect(seen()).toEqual([[], false]);
-    exports.forgetAnswer(key, 'pods');
+    exports.target.pods.forget(key);
     expect(seen()).toEqual([['set-1'], true]);
   });
 
   it('has the target asked again if pods have come or gone since (D5)', async () => {
     const { exports, seen } = await gone();
-    exports.ask(key, 'pods');
+    exports.target.pods.ask(key);
     await eventually('the target has answered', async () => seen()[1] === false);
     put(statefulSlice('set', pods));
-    await eventually('it is back', async () => exports.observe(key).slices?.[0]?.endpoints?.length === 2);
+    await eventually('it is back', async () => exports.target.observe(key).slices?.[0]?.endpoints?.length === 2);
     put(statefulSlice('set', ['set-0']));
     await eventually('it is gone again', async () => seen()[1] === true);
   });
@@ -626,13 +629,13 @@ describe('other credentials (E2)', () => {
     expect(clientsUsed).toEqual([client]);
     expect(await adopted).toBe(true);
     expect(clientsUsed).toEqual([client, offered]);
-    expect([...exports.keys()].sort()).toEqual(['shop/both', 'shop/new']);
+    expect([...exports.target.mirrored.keys()].sort()).toEqual(['shop/both', 'shop/new']);
     expect(lists.at(-1)).toEqual(['shop/both', 'shop/new']);
-    expect(exports.observe('shop/old')).toMatchObject({ target: undefined, decidable: true });
+    expect(exports.target.observe('shop/old')).toMatchObject({ target: undefined, decidable: true });
     cluster.store.delete('v1', 'Service', 'shop', 'both');
     other.store.upsert({ ...service('later', { labels: EXPORTED }) });
-    await eventually('the other cluster is followed', async () => exports.keys().has('shop/later'));
-    expect([exports.keys().has('shop/both'), withdrawn]).toEqual([true, []]);
+    await eventually('the other cluster is followed', async () => exports.target.mirrored.keys().has('shop/later'));
+    expect([exports.target.mirrored.keys().has('shop/both'), withdrawn]).toEqual([true, []]);
   });
 
   it('that lead to an empty cluster go through the guard (E6)', async () => {
@@ -640,9 +643,9 @@ describe('other credentials (E2)', () => {
     putAll(names);
     const { exports, listed } = reading(keysOf(names));
     await listed();
-    expect(exports.held).toBe(0);
+    expect(exports.target.held.count).toBe(0);
     await adopt(exports);
-    expect([exports.held, exports.observe('shop/web-3').decidable]).toEqual([12, false]);
+    expect([exports.target.held.count, exports.target.observe('shop/web-3').decidable]).toEqual([12, false]);
   });
 });
 
@@ -658,7 +661,7 @@ describe('other selectors of a Link', () => {
     expect(progress.hasBegun).toBe(false);
     await listed();
     expect(lists.at(-1)).toEqual(['shop/picked']);
-    expect([...exports.keys()]).toEqual(['shop/picked']);
+    expect([...exports.target.mirrored.keys()]).toEqual(['shop/picked']);
   });
 
   it('count what went one by one under the former ones, too (E6)', async () => {
@@ -668,10 +671,10 @@ describe('other selectors of a Link', () => {
     await listed();
     for (const name of names) cluster.store.delete('v1', 'Service', 'shop', name);
     await eventually('all have gone', async () => withdrawn.length === 12);
-    expect(exports.held).toBe(0);
+    expect(exports.target.held.count).toBe(0);
     exports.update(OTHER);
     await listed();
-    expect(exports.held).toBe(12);
+    expect(exports.target.held.count).toBe(12);
   });
 
   it('are other namespaces too; a change of anything else reads nothing anew', async () => {

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HeldDeletions } from '../../../operator/served/held.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
+import type { HeldDeletions } from '../../../operator/served/held.ts';
+import { ServedTarget, type ServedTargetOptions } from '../../../operator/served/served-target.ts';
 import { PROBE_KEY } from '../../../operator/source/owner.ts';
-import type { Target } from '../../../operator/target/target.ts';
+import { type Aspect, NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
 import { service } from '../../support/builders.ts';
 import { RecordedReport, recordingLog } from '../link/recorded.ts';
 
@@ -22,58 +23,77 @@ let federated: Set<string>;
 let serviceExports: Set<string>;
 let parts: Set<string>;
 let report: RecordedReport;
+let target: ServedTarget;
 let held: HeldDeletions;
+/** Keys that were reconciled since they are held no longer. */
+let released: Set<string>;
 /** What is to be put on record; undefined: nothing has to be. */
 let recorded: PromiseWithResolvers<void> | undefined;
+/** Whether the target is being read. */
+let isRead: boolean;
 
-const target = {
-  mirrored: {
-    get: (key: string) => (exported.has(key) ? { service: service('web'), mode: 'gateway' } : undefined),
-    decides: (key: string) => !unknown.has(key),
-    keys: () => exported,
+/** Exports what a set of keys says at the moment. */
+const exporting = <T>(exported: () => ReadonlySet<string>, value: T): Aspect<T> => ({
+  ...NOTHING_EXPORTED,
+  get isRead() {
+    return isRead;
   },
-  members: {
-    get: (key: string) => (members.has(key) ? service('web') : undefined),
-    decides: (key: string) => !unknown.has(key),
-  },
-} as unknown as Target;
+  get: (key) => (exported().has(key) ? value : undefined),
+  decides: (key) => !unknown.has(key),
+  keys: exported,
+});
 
 beforeEach(() => {
   [exported, unknown, mirrored] = [new Set(), new Set(), new Set()];
   [members, federated] = [new Set(), new Set()];
   [serviceExports, parts] = [new Set(), new Set()];
   report = new RecordedReport();
+  released = new Set();
   recorded = undefined;
-  held = heldDeletions();
+  isRead = true;
+  target = servedTarget();
+  held = target.held;
 });
 
-const heldDeletions = (): HeldDeletions =>
-  new HeldDeletions({
+function servedTarget(): ServedTarget {
+  const served = new ServedTarget({
     record: () => recorded?.promise,
     link: 'west',
     cluster: 'west',
-    env: {
-      config: { endpointMirrorGraceMs: 60_000 },
-      source: { keysOf: () => mirrored, membershipsOf: () => federated, ownedBy: () => NOTHING },
-      log: recordingLog([]),
-    } as unknown as ConstructorParameters<typeof HeldDeletions>[0]['env'],
+    target: {
+      mirrored: exporting(() => exported, { service: service('web'), mode: 'gateway' }),
+      members: exporting(() => members, service('web')),
+      exports: { ...exporting(() => serviceExports, service('web')), isRead: true, since: () => '' },
+      pods: NO_PODS,
+    },
+    config: { endpointMirrorGraceMs: 60_000, maxMirrors: 100 } as ServedTargetOptions['config'],
+    source: {
+      keysOf: () => mirrored,
+      membershipsOf: () => federated,
+      ownedBy: () => NOTHING,
+    },
+    log: recordingLog([]),
     report,
     isHeadless: () => true,
-    imports: {
-      parts: () => parts,
-      stateOf: (key) => (serviceExports.has(key) ? 'exported' : unknown.has(key) ? undefined : 'gone'),
-    },
+    parts: () => parts,
   });
+  const changed = (keys: Iterable<string>): void => {
+    for (const key of keys) released.add(key);
+  };
+  for (const sort of served.sorts) sort.subscribe({ changed });
+  return served;
+}
 
-/** Keys of what may go once this confirms it. */
-function confirmedBy(confirmation: string | undefined): ReadonlySet<string> {
-  let released: ReadonlySet<string> = new Set();
-  held.confirm(
-    () => confirmation,
-    (keys) => (released = keys),
-  );
+/** Keys of what is reconciled by this, since it is held no longer. */
+function releasedBy(release: () => void): ReadonlySet<string> {
+  released = new Set();
+  release();
   return released;
 }
+
+/** Keys of what may go once this confirms it. */
+const confirmedBy = (confirmation: string | undefined): ReadonlySet<string> =>
+  releasedBy(() => held.confirm(() => confirmation));
 
 /** Returns how often the status of the Link is to be written anew for a change. */
 function reportsOf(change: () => void): number {
@@ -85,16 +105,17 @@ function reportsOf(change: () => void): number {
 it('parts in ServiceImports are held also if the target is not read (E6)', () => {
   parts = new Set(keysOf(12));
   mirrored = new Set(keysOf(12, 'bank'));
-  expect(held.relisted(undefined, undefined)).toEqual(new Set());
-  expect([held.count, held.holdsImport('shop/web-0')]).toEqual([12, true]);
+  isRead = false;
+  expect(releasedBy(() => held.relisted(undefined))).toEqual(new Set());
+  expect([held.count, target.exports.decides('shop/web-0')]).toEqual([12, false]);
 });
 
 describe('deletions that a list asks for (E6)', () => {
   it('are held if they are too many, and nothing is decided about them', () => {
     mirrored = new Set(keysOf(12));
-    expect(held.relisted(target, undefined)).toEqual(new Set());
+    expect(releasedBy(() => held.relisted(undefined))).toEqual(new Set());
     expect([held.count, held.some.length]).toEqual([12, 5]);
-    expect([held.decides(target, 'shop/web-3'), held.isGone(target, 'shop/web-3')]).toEqual([false, false]);
+    expect([target.mirrored.decides('shop/web-3'), target.mirrored.isGone('shop/web-3')]).toEqual([false, false]);
     expect(report.events).toEqual([
       'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports, or the settings no longer ask for them; what they have here stays',
     ]);
@@ -105,20 +126,20 @@ describe('deletions that a list asks for (E6)', () => {
     exported = new Set(mirrored);
     parts = new Set(keysOf(12));
     serviceExports = new Set(parts);
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     serviceExports.clear();
     unknown = new Set(parts);
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect(held.count).toBe(0);
     unknown.clear();
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect([held.count, held.some[0]]).toEqual([12, 'shop/web-0!west']);
-    expect([held.holdsImport('shop/web-3'), held.decides(target, 'shop/web-3')]).toEqual([true, true]);
+    expect([target.exports.decides('shop/web-3'), target.mirrored.decides('shop/web-3')]).toEqual([false, true]);
     serviceExports.add('shop/web-0');
-    expect(reportsOf(() => held.importChanged('shop/web-0'))).toBe(1);
-    expect([held.count, held.holdsImport('shop/web-0')]).toEqual([11, false]);
+    expect(reportsOf(() => target.exports.noted('shop/web-0'))).toBe(1);
+    expect([held.count, target.exports.decides('shop/web-0')]).toEqual([11, true]);
     expect(confirmedBy(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
-    expect(held.holdsImport('shop/web-3')).toBe(false);
+    expect(target.exports.decides('shop/web-3')).toBe(true);
   });
 
   it('are counted of memberships as of mirrors, and apart from them (I6)', () => {
@@ -126,139 +147,136 @@ describe('deletions that a list asks for (E6)', () => {
     exported = new Set(mirrored);
     federated = new Set(keysOf(12));
     members = new Set(federated);
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect(held.count).toBe(0);
     members.clear();
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect([held.count, held.some[0]]).toEqual([12, 'shop/web-0@west']);
-    expect([held.decidesMember(target, 'shop/web-3'), held.decides(target, 'shop/web-3')]).toEqual([false, true]);
+    expect([target.members.decides('shop/web-3'), target.mirrored.decides('shop/web-3')]).toEqual([false, true]);
     members.add('shop/web-0');
-    expect(reportsOf(() => held.memberChanged(target, 'shop/web-0'))).toBe(1);
-    expect([held.count, held.decidesMember(target, 'shop/web-0')]).toEqual([11, true]);
+    expect(reportsOf(() => target.members.noted('shop/web-0'))).toBe(1);
+    expect([held.count, target.members.decides('shop/web-0')]).toEqual([11, true]);
     expect(confirmedBy(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
-    expect(held.decidesMember(target, 'shop/web-3')).toBe(true);
+    expect(target.members.decides('shop/web-3')).toBe(true);
   });
 
   it('are not held of a membership that a watch reported as gone', () => {
     federated = new Set(keysOf(12));
-    for (const key of federated) held.memberChanged(target, key);
-    held.relisted(target, undefined);
+    for (const key of federated) target.members.noted(key);
+    held.relisted(undefined);
     expect(held.count).toBe(0);
   });
 
   it('are reported once while their number is the same', () => {
     mirrored = new Set(keysOf(12));
-    for (let lists = 0; lists < 3; lists += 1) held.relisted(target, undefined);
+    for (let lists = 0; lists < 3; lists += 1) held.relisted(undefined);
     expect(report.events).toHaveLength(1);
   });
 
   it('are released by what confirms them, and by nothing else', () => {
     mirrored = new Set(keysOf(12));
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect(confirmedBy('12')).toEqual(new Set());
     expect(confirmedBy(held.confirmation)).toEqual(mirrored);
-    expect([held.count, held.isGone(target, 'shop/web-3')]).toEqual([0, true]);
+    expect([held.count, target.mirrored.isGone('shop/web-3')]).toEqual([0, true]);
   });
 
   describe('and that are confirmed', () => {
-    const confirm = (): { readonly released: ReadonlySet<string>[] } => {
-      const released: ReadonlySet<string>[] = [];
+    const confirm = (): void => {
       const { confirmation } = held;
-      held.confirm(
-        () => confirmation,
-        (keys) => void released.push(keys),
-      );
-      return { released };
+      released = new Set();
+      held.confirm(() => confirmation);
     };
 
     beforeEach(() => {
       mirrored = new Set(keysOf(12));
-      held.relisted(target, undefined);
+      held.relisted(undefined);
       recorded = Promise.withResolvers();
     });
 
     it('are held until that is on record', async () => {
-      const { released } = confirm();
-      expect([released, held.count, held.confirmed(target).size]).toEqual([[], 12, 12]);
+      confirm();
+      expect([released.size, held.count, held.confirmed().size]).toEqual([0, 12, 12]);
       const reported = report.statusChanges;
       recorded!.resolve();
       await recorded!.promise;
-      expect([released, held.count, held.confirmed(target).size]).toEqual([[mirrored], 0, 12]);
+      expect([released, held.count, held.confirmed().size]).toEqual([mirrored, 0, 12]);
       // The status that was written meanwhile says that they are held.
       expect(report.statusChanges).toBe(reported + 1);
     });
 
     it('stay held if they are more by then', async () => {
-      const { released } = confirm();
+      confirm();
       mirrored = new Set(keysOf(30));
-      held.relisted(target, undefined);
+      held.relisted(undefined);
       recorded!.resolve();
       await recorded!.promise;
-      expect([released, held.count, held.confirmed(target).size]).toEqual([[new Set()], 30, 0]);
+      expect([released, held.count, held.confirmed().size]).toEqual([new Set(), 30, 0]);
     });
 
     it('are not held anew by who leads next, be it told before its first list or after', () => {
-      void confirm();
-      const digests = [...held.confirmed(target)];
+      confirm();
+      const digests = [...held.confirmed()];
       for (const isToldFirst of [true, false]) {
-        const next = heldDeletions();
-        if (isToldFirst) next.resume(digests);
-        next.relisted(target, undefined);
-        expect(next.count).toBe(isToldFirst ? 0 : 12);
-        if (!isToldFirst) expect(next.resume(digests)).toEqual(mirrored);
-        expect([next.count, next.decides(target, 'shop/web-3')]).toEqual([0, true]);
+        const next = servedTarget();
+        if (isToldFirst) next.held.resume(digests);
+        next.held.relisted(undefined);
+        expect(next.held.count).toBe(isToldFirst ? 0 : 12);
+        if (!isToldFirst) expect(releasedBy(() => next.held.resume(digests))).toEqual(mirrored);
+        expect([next.held.count, next.mirrored.decides('shop/web-3')]).toEqual([0, true]);
       }
     });
 
     it('are forgotten as they go, and as the target has them again', () => {
-      void confirm();
+      confirm();
       mirrored.delete('shop/web-0');
-      expect(held.confirmed(target).size).toBe(11);
+      expect(held.confirmed().size).toBe(11);
       exported.add('shop/web-1');
-      held.changed(target, 'shop/web-1', []);
+      target.mirrored.noted('shop/web-1');
       exported.add('shop/web-2');
-      held.relisted(target, undefined);
-      expect(held.confirmed(target).size).toBe(9);
-      expect(held.confirmed(undefined).size).toBe(9);
+      held.relisted(undefined);
+      expect(held.confirmed().size).toBe(9);
+      isRead = false;
+      expect(held.confirmed().size).toBe(9);
     });
   });
 
   it('are released when the target has the Service again, by a watch or by a list', () => {
     mirrored = new Set(keysOf(12));
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     exported.add('shop/web-0');
-    expect(reportsOf(() => held.changed(target, 'shop/web-0', []))).toBe(1);
+    expect(reportsOf(() => target.mirrored.noted('shop/web-0'))).toBe(1);
     expect(held.count).toBe(11);
     exported.add('shop/web-1');
-    expect(held.relisted(target, undefined)).toEqual(new Set(['shop/web-1']));
+    expect(releasedBy(() => held.relisted(undefined))).toEqual(new Set(['shop/web-1']));
   });
 
   it('are not held for what a watch has reported, until the target is read by other selectors', () => {
     mirrored = new Set(keysOf(12));
-    for (const key of mirrored) held.changed(target, key, []);
-    held.relisted(target, undefined);
+    for (const key of mirrored) target.mirrored.noted(key);
+    held.relisted(undefined);
     expect(held.count).toBe(0);
-    held.restarted();
-    held.relisted(target, undefined);
+    held.restarted(target.sorts);
+    held.relisted(undefined);
     expect(held.count).toBe(12);
   });
 
   it('count in one namespace only where only that could not be read before', () => {
     mirrored = new Set([...keysOf(12), ...keysOf(30, 'bank')]);
-    held.relisted(target, undefined, 'shop');
+    held.relisted(undefined, 'shop');
     expect(held.count).toBe(0);
     mirrored = new Set([...keysOf(12), ...keysOf(11, 'bank')]);
-    held.relisted(target, undefined, 'shop');
-    expect([held.count, held.isGone(target, 'bank/web-0')]).toEqual([12, true]);
+    held.relisted(undefined, 'shop');
+    expect([held.count, target.mirrored.isGone('bank/web-0')]).toEqual([12, true]);
   });
 
   it('count neither the probe Service nor what the target does not decide about', () => {
     mirrored = new Set([...keysOf(10), PROBE_KEY]);
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect(held.count).toBe(0);
     mirrored = unknown = new Set(keysOf(12));
-    held.relisted(target, undefined);
+    held.relisted(undefined);
     expect(held.count).toBe(0);
-    expect([held.decides(target, 'shop/web-0'), held.isGone(target, 'shop/web-0')]).toEqual([false, false]);
+    expect([target.mirrored.decides('shop/web-0'), target.mirrored.isGone('shop/web-0')]).toEqual([false, false]);
   });
 });

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { Pods } from '../../../operator/served/pods.ts';
+import { podKey, Pods, type PodsOptions } from '../../../operator/served/pods.ts';
 import { admitted } from '../../../operator/target/certain/cap.ts';
-import { Losses, podKey } from '../../../operator/target/certain/losses.ts';
-import type { TargetView } from '../../../operator/target/aspect.ts';
+import { Losses } from '../../../operator/target/certain/losses.ts';
+import type { PodAnswers } from '../../../operator/target/aspect.ts';
 import { headlessService, NOTHING_OWNED, ownedService, targetSlice } from '../mirror/observed.ts';
 
 const hosts = (of: string) => [`${of}-0`, `${of}-1`];
@@ -14,6 +14,26 @@ function mirrorOf(hostname: string, service: string): Service {
   const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': `${service}-west` };
   const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.${service}.shop.svc.cluster.local` };
   return { metadata: { ...metadata, labels, annotations }, spec: spec! };
+}
+
+/** What all pods here have in common; the limit allows three of them. */
+function common() {
+  const losses = new Losses();
+  const answers: PodAnswers = { lacks: () => false, ask: () => undefined, forget: () => undefined };
+  return {
+    losses,
+    options: {
+      what: 'pods',
+      setting: 'maxEndpointMirrors',
+      most: 3,
+      losses: losses.sort((key) => key),
+      report: { statusChanged: () => undefined },
+      answers,
+      cluster: 'west',
+      graceMs: 0,
+      maxServicePods: 1_000,
+    } as const,
+  };
 }
 
 /** Two headless Services of two pods: of `a` one is mirrored, of `b` both. */
@@ -32,29 +52,27 @@ function setUp() {
       decides: () => true,
       slicesOf: (key: string) => slices.get(key),
     },
-  } as unknown as TargetView;
+  } as unknown as { readonly mirrored: PodsOptions['mirrored'] };
   const source = {
     keysOf: () => new Set(mirrored.keys()),
     ownedBy: ({ key }: { readonly key: string }) => ({ ...NOTHING_OWNED, services: mirrored.get(key) ?? [] }),
   };
-  const losses = new Losses();
-  const start = () =>
-    new Pods({ cluster: 'west', source, losses, graceMs: 0, maxServicePods: 1_000, isHeadless: () => true });
-  return { slices, target, start };
+  const start = () => new Pods({ ...common().options, ...target, source, isHeadless: () => true });
+  return { slices, start };
 }
 
 it('pods that are mirrored are served, and counted, while their slices are not known (E10)', () => {
-  const { slices, target, start } = setUp();
+  const { slices, start } = setUp();
   const pods = start();
-  pods.recount(target);
+  pods.recount();
   const all = ['a-0', 'b-0', 'b-1'].map((hostname) => `shop/${hostname[0]}#${hostname}`);
-  const served = (of: Pods) => [...admitted(of.candidates(target), 3)].sort();
-  expect([served(pods), pods.count]).toEqual([all, 4]);
+  const served = (of: Pods) => [...admitted(of.candidates(), 3)].sort();
+  expect([served(pods), pods.size]).toEqual([all, 4]);
   slices.set('shop/b', undefined);
-  expect([served(pods), pods.count]).toEqual([all, 4]);
+  expect([served(pods), pods.size]).toEqual([all, 4]);
   const restarted = start();
-  restarted.recount(target);
-  expect([served(restarted), restarted.count]).toEqual([all, 4]);
+  restarted.recount();
+  expect([served(restarted), restarted.size]).toEqual([all, 4]);
 });
 
 it.each(['complete', 'not complete'])(
@@ -68,20 +86,18 @@ it.each(['complete', 'not complete'])(
         decides: () => lists === 'complete',
         slicesOf: () => undefined,
       },
-    } as unknown as TargetView;
+    } as unknown as { readonly mirrored: PodsOptions['mirrored'] };
     const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
-    const losses = new Losses();
-    const options = { cluster: 'west', source, losses, graceMs: 0, maxServicePods: 1_000, isHeadless: () => false };
-    const pods = new Pods(options);
+    const { losses, options } = common();
+    const pods = new Pods({ ...options, ...target, source, isHeadless: () => false });
     const count = () => {
-      const states = pods.states(target);
-      losses.relisted(new Set(states.keys()), (key) => states.get(key), undefined);
+      losses.relisted(new Map([[pods.losses, pods.states()]]), undefined);
     };
     // A watch reports what comes after the lists, and that goes one by one.
     if (lists === 'complete') count();
-    pods.changed(target, 'shop/a', []);
+    pods.noted('shop/a', []);
     count();
-    expect(hostnames.every((hostname) => losses.isHeld(podKey('shop/a', hostname)))).toBe(true);
+    expect(hostnames.every((hostname) => pods.losses.isHeld(podKey('shop/a', hostname)))).toBe(true);
   },
 );
 
@@ -95,18 +111,15 @@ it('a pod that is back is not among those that a watch reported as gone (E6)', (
       decides: () => true,
       slicesOf: () => [targetSlice(listed.map((hostname) => ({ hostname })))],
     },
-    lacksPod: () => false,
-  } as unknown as TargetView;
+  } as unknown as { readonly mirrored: PodsOptions['mirrored'] };
   const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
-  const losses = new Losses();
-  const options = { cluster: 'west', source, losses, graceMs: 0, maxServicePods: 1_000, isHeadless: () => true };
-  const pods = new Pods(options);
+  const { losses, options } = common();
+  const pods = new Pods({ ...options, ...target, source, isHeadless: () => true });
   listed = hostnames.slice(1);
-  pods.changed(target, 'shop/a', ['a-0']);
+  pods.noted('shop/a', ['a-0']);
   listed = hostnames;
-  pods.changed(target, 'shop/a', []);
+  pods.noted('shop/a', []);
   listed = [];
-  const states = pods.states(target);
-  losses.relisted(new Set(states.keys()), (key) => states.get(key), undefined);
-  expect([losses.count, losses.isHeld(podKey('shop/a', 'a-0'))]).toEqual([12, true]);
+  losses.relisted(new Map([[pods.losses, pods.states()]]), undefined);
+  expect([losses.count, pods.losses.isHeld(podKey('shop/a', 'a-0'))]).toEqual([12, true]);
 });

@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import {
-  type ExportState,
-  importKey,
-  Losses,
-  membershipKey,
-  podKey,
-  serviceOf,
-} from '../../../../operator/target/certain/losses.ts';
+import { type ExportState, Losses, type SortLosses } from '../../../../operator/target/certain/losses.ts';
 
 const keys = (count: number, from = 0): ReadonlySet<string> =>
   new Set(Array.from({ length: count - from }, (_, index) => `shop/s${index + from}`));
@@ -18,9 +11,36 @@ const listing =
   (key: string): ExportState =>
     exported.has(key) ? 'exported' : 'gone';
 
+type StateOf = (key: string) => ExportState;
+
+const statesOf = (keys: Iterable<string>, stateOf: StateOf) =>
+  new Map([...keys].map((key): [string, ExportState] => [key, stateOf(key)]));
+
+/** The losses of one sort, which are all that there are. */
+class Single {
+  readonly all = new Losses();
+  readonly sort: SortLosses = this.all.sort((key) => key);
+
+  get count(): number {
+    return this.all.count;
+  }
+
+  get confirmation(): string | undefined {
+    return this.all.confirmation;
+  }
+
+  relisted(keys: Iterable<string>, stateOf: StateOf, confirmed: string | undefined): readonly string[] {
+    return this.all.relisted(new Map([[this.sort, statesOf(keys, stateOf)]]), confirmed).get(this.sort) ?? [];
+  }
+
+  confirm(confirmed: string | undefined): readonly string[] {
+    return this.all.confirm(confirmed).get(this.sort) ?? [];
+  }
+}
+
 /** The losses after a list that shows the first `left` of `mirrored` Services. */
 function afterList(mirrored: number, left: number, confirmed?: string) {
-  const losses = new Losses();
+  const losses = new Single();
   const released = losses.relisted(keys(mirrored), listing(keys(left)), confirmed);
   return { losses, released };
 }
@@ -38,12 +58,12 @@ describe('a list that takes mirrors away (E6)', () => {
   ])('of %i mirrored leaving %i holds %i', (mirrored, left, held) => {
     const { losses } = afterList(mirrored, left);
     expect(losses.count).toBe(held);
-    expect(losses.isHeld(`shop/s${mirrored - 1}`)).toBe(held > 0);
-    expect(losses.isHeld('shop/s0') && left > 0).toBe(false);
+    expect(losses.sort.isHeld(`shop/s${mirrored - 1}`)).toBe(held > 0);
+    expect(losses.sort.isHeld('shop/s0') && left > 0).toBe(false);
   });
 
   it('counts nothing of what is not known to be gone', () => {
-    const losses = new Losses();
+    const losses = new Single();
     losses.relisted(keys(100), () => undefined, undefined);
     expect(losses.count).toBe(0);
   });
@@ -56,96 +76,86 @@ describe('a list that takes mirrors away (E6)', () => {
   });
 });
 
-describe('pods that have an endpoint mirror (E6)', () => {
-  const pods = (count: number, from = 0) => [...keys(count, from)].map((key) => podKey('shop/set', key.slice(5)));
-  const gone =
-    (...lost: readonly string[]) =>
-    (key: string): ExportState =>
-      lost.includes(key) ? 'gone' : 'exported';
-
-  it('are held as Services are', () => {
+describe('losses of two sorts (E6)', () => {
+  const setUp = () => {
     const losses = new Losses();
-    losses.relisted(new Set(pods(30)), gone(...pods(30)), undefined);
-    expect([losses.count, losses.isHeld(podKey('shop/set', 's3'))]).toEqual([30, true]);
+    const [services, others] = [losses.sort((key) => key), losses.sort((key) => `${key}@west`)];
+    const list = (made: number, lost: number, madeOthers: number, lostOthers: number) =>
+      losses.relisted(
+        new Map([
+          [services, statesOf(keys(made), listing(keys(made, lost)))],
+          [others, statesOf(keys(madeOthers), listing(keys(madeOthers, lostOthers)))],
+        ]),
+        undefined,
+      );
+    return { losses, services, others, list };
+  };
+
+  it('are counted apart: many of one sort let none of the other go', () => {
+    const { losses, services, others, list } = setUp();
+    list(15, 15, 1000, 0);
+    expect(losses.count).toBe(15);
+    list(15, 15, 1000, 400);
+    expect(losses.count).toBe(15);
+    list(15, 15, 1000, 501);
+    expect([losses.count, services.count, others.count]).toEqual([516, 15, 501]);
+    const released = losses.confirm(losses.confirmation);
+    expect([released.get(services)?.length, released.get(others)?.length]).toEqual([15, 501]);
   });
 
-  it('are counted apart from Services: many of one kind let none of the other go', () => {
-    const losses = new Losses();
-    const mirrored = new Set([...keys(15), ...pods(1000)]);
-    losses.relisted(mirrored, gone(...keys(15)), undefined);
-    expect(losses.count).toBe(15);
-    losses.relisted(mirrored, gone(...keys(15), ...pods(400)), undefined);
-    expect(losses.count).toBe(15);
-    losses.relisted(mirrored, gone(...keys(15), ...pods(501)), undefined);
-    expect(losses.count).toBe(516);
-    expect(losses.confirm(losses.confirmation)).toHaveLength(516);
+  it('have names of their own, so that a key of one is not confirmed, or held, as that of the other', () => {
+    const { losses, services, others, list } = setUp();
+    list(0, 0, 12, 12);
+    expect([losses.some[0], services.isHeld('shop/s0'), others.isHeld('shop/s0')]).toEqual([
+      'shop/s0@west',
+      false,
+      true,
+    ]);
+    losses.confirm(losses.confirmation);
+    list(12, 12, 12, 12);
+    expect([services.count, others.count]).toEqual([12, 0]);
   });
 
-  it('are not held, and not counted as leaving, once nobody counts them', () => {
-    const losses = new Losses();
-    losses.relisted(new Set(pods(12)), gone(...pods(12)), undefined);
-    expect(losses.forget(pods(1)[0]!)).toBe(true);
-    expect(losses.forget(pods(1)[0]!)).toBe(false);
+  it('are held no longer, and do not count as leaving, once nobody counts them', () => {
+    const { losses, services, list } = setUp();
+    list(12, 12, 0, 0);
+    expect(services.forget('shop/s0')).toBe(true);
+    expect(services.forget('shop/s0')).toBe(false);
     expect(losses.count).toBe(11);
-  });
-
-  it('belong to a Service', () => {
-    expect(serviceOf(podKey('shop/set', 'set-0'))).toBe('shop/set');
-    expect(serviceOf('shop/set')).toBe('shop/set');
-  });
-});
-
-describe.each([
-  ['memberships of federated Services', membershipKey],
-  ['parts of ServiceImports', importKey],
-])('%s (E6)', (_, keyFor) => {
-  const parts = (count: number) => [...keys(count)].map((key) => keyFor(key, 'west'));
-
-  it('are counted apart from Services, and from all else', () => {
-    const losses = new Losses();
-    const others = [podKey, membershipKey, importKey].filter((each) => each !== keyFor);
-    const mirrored = new Set([...keys(1000), ...others.flatMap((of) => [...keys(1000)].map((key) => of(key, 'west')))]);
-    for (const part of parts(15)) mirrored.add(part);
-    losses.relisted(mirrored, (key) => (parts(15).includes(key) ? 'gone' : 'exported'), undefined);
-    expect(losses.count).toBe(15);
-  });
-
-  it('are of a Service', () => {
-    expect(serviceOf(keyFor('shop/web', 'west'))).toBe('shop/web');
   });
 });
 
 describe('what a watch reports as gone one by one (E6)', () => {
   it('is never held, however much of it there is', () => {
-    const losses = new Losses();
+    const losses = new Single();
     for (const key of keys(100)) {
-      losses.changed(key, 'gone');
-      expect(losses.isHeld(key)).toBe(false);
+      losses.sort.changed(key, 'gone');
+      expect(losses.sort.isHeld(key)).toBe(false);
     }
   });
 
   it('is not counted by a list that comes before its mirrors are deleted', () => {
-    const losses = new Losses();
-    for (const key of keys(15)) losses.changed(key, 'gone');
+    const losses = new Single();
+    for (const key of keys(15)) losses.sort.changed(key, 'gone');
     losses.relisted(keys(20), listing(keys(20, 15)), undefined);
     expect(losses.count).toBe(0);
   });
 
   it('is counted again once its mirrors were deleted and made anew', () => {
-    const losses = new Losses();
-    for (const key of keys(15)) losses.changed(key, 'gone');
+    const losses = new Single();
+    for (const key of keys(15)) losses.sort.changed(key, 'gone');
     losses.relisted(new Set(), () => 'gone', undefined);
     losses.relisted(keys(15), () => 'gone', undefined);
     expect(losses.count).toBe(15);
   });
 
-  test.each<[string, (losses: Losses, key: string) => void]>([
-    ['the target exports it again', (losses, key) => void losses.changed(key, 'exported')],
-    ['nothing is known of it any more', (losses, key) => void losses.changed(key, undefined)],
-    ['other selectors are read', (losses) => losses.restarted()],
+  test.each<[string, (losses: Single, key: string) => void]>([
+    ['the target exports it again', (losses, key) => void losses.sort.changed(key, 'exported')],
+    ['nothing is known of it any more', (losses, key) => void losses.sort.changed(key, undefined)],
+    ['other selectors are read', (losses) => losses.sort.restarted()],
   ])('is counted again when %s', (_, meanwhile) => {
-    const losses = new Losses();
-    for (const key of keys(15)) losses.changed(key, 'gone');
+    const losses = new Single();
+    for (const key of keys(15)) losses.sort.changed(key, 'gone');
     for (const key of keys(15)) meanwhile(losses, key);
     losses.relisted(keys(15), () => 'gone', undefined);
     expect(losses.count).toBe(15);
@@ -167,7 +177,7 @@ describe('what is held', () => {
     const mirrored = new Set([...keys(40), 'shop/s99']);
     const state = listing(keys(10));
     losses.relisted(mirrored, (key) => (key === 'shop/s99' ? undefined : state(key)), undefined);
-    expect(losses.isHeld('shop/s99')).toBe(true);
+    expect(losses.sort.isHeld('shop/s99')).toBe(true);
     expect(losses.count).toBe(31);
   });
 
@@ -194,23 +204,23 @@ describe('what is held', () => {
 
   it('stays held when a watch reports it as gone once more', () => {
     const { losses } = afterList(12, 0);
-    expect(losses.changed('shop/s3', 'gone')).toBe(false);
-    expect([losses.count, losses.isHeld('shop/s3')]).toEqual([12, true]);
+    expect(losses.sort.changed('shop/s3', 'gone')).toBe(false);
+    expect([losses.count, losses.sort.isHeld('shop/s3')]).toEqual([12, true]);
     losses.relisted(keys(12), () => 'gone', undefined);
     expect(losses.count).toBe(12);
   });
 
   it('counts with what the next list takes, also when a watch has reported it as gone once more (L46)', () => {
     const { losses } = afterList(30, 14);
-    for (const key of keys(30, 14)) losses.changed(key, 'gone');
+    for (const key of keys(30, 14)) losses.sort.changed(key, 'gone');
     losses.relisted(keys(30), listing(keys(0)), undefined);
     expect(losses.count).toBe(30);
   });
 
   it('stays held while nothing is known of it', () => {
     const { losses } = afterList(12, 0);
-    expect(losses.changed('shop/s3', undefined)).toBe(false);
-    expect(losses.isHeld('shop/s3')).toBe(true);
+    expect(losses.sort.changed('shop/s3', undefined)).toBe(false);
+    expect(losses.sort.isHeld('shop/s3')).toBe(true);
   });
 
   it('is let go of when its mirror is gone', () => {
@@ -221,9 +231,9 @@ describe('what is held', () => {
 
   it('is let go one by one as Services come back', () => {
     const { losses } = afterList(12, 0);
-    expect(losses.changed('shop/s3', 'exported')).toBe(true);
-    expect(losses.changed('shop/s3', 'exported')).toBe(false);
-    expect([losses.count, losses.isHeld('shop/s3')]).toEqual([11, false]);
+    expect(losses.sort.changed('shop/s3', 'exported')).toBe(true);
+    expect(losses.sort.changed('shop/s3', 'exported')).toBe(false);
+    expect([losses.count, losses.sort.isHeld('shop/s3')]).toEqual([11, false]);
   });
 
   it('goes when just this loss is confirmed, and for no other', () => {
@@ -240,7 +250,7 @@ describe('what is held', () => {
     const { losses } = afterList(12, 0);
     const confirmed = losses.confirmation;
     for (const lost of [keys(12), keys(24, 12)]) {
-      const again = new Losses();
+      const again = new Single();
       again.relisted(lost, () => 'gone', confirmed);
       again.relisted(lost, () => 'gone', confirmed);
       expect(again.confirm(confirmed)).toEqual([]);
@@ -252,7 +262,7 @@ describe('what is held', () => {
   it('is not confirmed by what was confirmed before, though some of it was held throughout', () => {
     const { losses } = afterList(12, 0);
     const confirmed = losses.confirmation;
-    for (const key of keys(11)) losses.changed(key, 'exported');
+    for (const key of keys(11)) losses.sort.changed(key, 'exported');
     // Heard too late: it is of more than is held.
     expect(losses.confirm(confirmed)).toEqual([]);
     losses.relisted(keys(12), () => 'gone', confirmed);
@@ -280,7 +290,7 @@ describe('whatever lists and watches report', () => {
   it('no single list makes more than half of the mirrors, and more than 10, deletable without a word (E6)', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const losses = new Losses();
+        const losses = new Single();
         // Nothing is ever deleted here, so that what may be deleted adds up.
         const mirrored = keys(30);
         let exported = new Set(mirrored);
@@ -291,18 +301,18 @@ describe('whatever lists and watches report', () => {
             exported = new Set(each.exported);
             losses.relisted(mirrored, listing(exported), undefined);
             const going = [...mirrored].filter((one) => !exported.has(one) && !reported.has(one));
-            const free = going.filter((one) => !losses.isHeld(one) && before.has(one));
+            const free = going.filter((one) => !losses.sort.isHeld(one) && before.has(one));
             if (free.length > 15) return false;
           } else if (each.op === 'gone') {
             exported.delete(each.key);
-            if (!losses.isHeld(each.key)) reported.add(each.key);
-            losses.changed(each.key, 'gone');
+            if (!losses.sort.isHeld(each.key)) reported.add(each.key);
+            losses.sort.changed(each.key, 'gone');
           } else {
             exported.add(each.key);
             reported.delete(each.key);
-            losses.changed(each.key, 'exported');
+            losses.sort.changed(each.key, 'exported');
           }
-          if ([...exported].some((one) => losses.isHeld(one))) return false;
+          if ([...exported].some((one) => losses.sort.isHeld(one))) return false;
         }
         return true;
       }),
@@ -311,14 +321,14 @@ describe('whatever lists and watches report', () => {
 });
 
 it('what watches reported as gone is forgotten when it is gone, and does not wait for a list', () => {
-  const losses = new Losses();
-  for (const key of keys(999)) losses.changed(key, 'gone');
-  expect(losses.isCrowded).toBe(false);
-  losses.changed('shop/s999', 'gone');
-  expect(losses.isCrowded).toBe(true);
+  const losses = new Single();
+  for (const key of keys(999)) losses.sort.changed(key, 'gone');
+  expect(losses.sort.isCrowded).toBe(false);
+  losses.sort.changed('shop/s999', 'gone');
+  expect(losses.sort.isCrowded).toBe(true);
   // Three of them still have a mirror: they are not counted with what a list takes.
-  losses.forgetGone(keys(3));
-  expect(losses.isCrowded).toBe(false);
+  losses.sort.forgetGone(keys(3));
+  expect(losses.sort.isCrowded).toBe(false);
   losses.relisted(keys(14), listing(new Set()), undefined);
   expect(losses.count).toBe(11);
 });

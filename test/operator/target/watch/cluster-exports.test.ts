@@ -5,10 +5,19 @@ import { sourceAccess } from '../../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../../operator/kube/client.ts';
 import { LimitError } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
+import { confirmsGone } from '../../../../operator/target/aspect.ts';
 import { ClusterExports, type ClusterExportsOptions } from '../../../../operator/target/watch/cluster-exports.ts';
 import { type SimulatedCluster, startSimulated } from '../../../cluster/simulated/start.ts';
 import { eventually, installCrd, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { namespace, objectRef, service, slice } from '../../../support/builders.ts';
+
+/** What is known of one export. */
+const observe = (exports: ClusterExports, key: string) => ({
+  isKnown: exports.decides(key),
+  serviceExport: exports.exportOf(key),
+  service: exports.get(key),
+  slices: exports.slicesOf(key),
+});
 
 const MCS = 'multicluster.x-k8s.io/v1beta1';
 const ABOUT = 'about.k8s.io/v1beta1';
@@ -114,9 +123,9 @@ function reading(options: Partial<ClusterExportsOptions> = {}) {
   });
   const stop = new AbortController();
   running.push({ stop, ended: exports.run(stop.signal) });
-  const known = (key = WEB) => eventually(`${key} is known`, async () => exports.observe(key).isKnown);
+  const known = (key = WEB) => eventually(`${key} is known`, async () => observe(exports, key).isKnown);
   /** Resolves once the cluster confirms that there is no such export. */
-  const gone = (key = WEB) => eventually(`${key} is gone`, async () => exports.confirmsNoExport(key));
+  const gone = (key = WEB) => eventually(`${key} is gone`, async () => confirmsGone(exports, key));
   return { exports, changed, relists, ids, malformed, logged, known, gone, stop };
 }
 
@@ -140,8 +149,8 @@ describe('an export', () => {
     put(serviceExport('web'));
     const { exports, known } = reading();
     await known();
-    await eventually('its slices are known', async () => exports.observe(WEB).slices !== undefined);
-    const { serviceExport: found, service: its, slices } = exports.observe(WEB);
+    await eventually('its slices are known', async () => observe(exports, WEB).slices !== undefined);
+    const { serviceExport: found, service: its, slices } = observe(exports, WEB);
     expect([found?.metadata.name, its?.metadata, exports.size, [...exports.keys()]]).toEqual([
       'web',
       { name: 'web', namespace: 'shop', resourceVersion: its!.metadata.resourceVersion, labels: {}, annotations: {} },
@@ -151,7 +160,7 @@ describe('an export', () => {
     expect(slices!.map(({ metadata, endpoints }) => [metadata.name, endpoints![0]!.hostname])).toEqual([
       ['web-abcde', 'web-0'],
     ]);
-    expect(exports.observe('shop/other')).toEqual({
+    expect(observe(exports, 'shop/other')).toEqual({
       isKnown: true,
       serviceExport: undefined,
       service: undefined,
@@ -170,7 +179,7 @@ describe('an export', () => {
     };
     const reports = async (names: readonly string[]): Promise<readonly string[]> => {
       const { exports, changed, stop } = reading();
-      const isKnown = (name: string): boolean => exports.observe(`shop/${name}`).slices?.length === 1;
+      const isKnown = (name: string): boolean => observe(exports, `shop/${name}`).slices?.length === 1;
       await eventually('all slices are known', async () => names.every(isKnown));
       stop.abort();
       return changed;
@@ -197,15 +206,15 @@ describe('an export', () => {
       await eventually(what, async () => changed.includes(WEB));
     };
     await changes('the export is seen', () => put(serviceExport('web')));
-    expect([exports.observe(WEB).isKnown, exports.observe(WEB).service?.metadata.name]).toEqual([true, 'web']);
+    expect([observe(exports, WEB).isKnown, observe(exports, WEB).service?.metadata.name]).toEqual([true, 'web']);
     expect(await askedForServices()).toBe(0);
-    await eventually('there are no slices', async () => exports.observe(WEB).slices?.length === 0);
+    await eventually('there are no slices', async () => observe(exports, WEB).slices?.length === 0);
     await changes('its slice is seen', () => put(slice('web')));
-    expect(exports.observe(WEB).slices).toHaveLength(1);
+    expect(observe(exports, WEB).slices).toHaveLength(1);
     await changes('its Service is seen', () => put(service('web', { ports: [{ port: 81 }] })));
-    expect(exports.observe(WEB).service?.spec?.ports).toMatchObject([{ port: 81 }]);
+    expect(observe(exports, WEB).service?.spec?.ports).toMatchObject([{ port: 81 }]);
     await changes('its Service is gone', () => cluster.store.delete('v1', 'Service', 'shop', 'web'));
-    expect(exports.observe(WEB)).toMatchObject({ isKnown: true, service: undefined, slices: [] });
+    expect(observe(exports, WEB)).toMatchObject({ isKnown: true, service: undefined, slices: [] });
     changed.length = 0;
     put(service('other'));
     await changes('the Service is back', () => put(service('web')));
@@ -228,8 +237,8 @@ describe('an export', () => {
     put(serviceExport('web'));
     const { exports, known } = reading();
     await known();
-    await eventually('its slices are known', async () => exports.observe(WEB).slices?.length === 1);
-    const { service: its, slices } = exports.observe(WEB);
+    await eventually('its slices are known', async () => observe(exports, WEB).slices?.length === 1);
+    const { service: its, slices } = observe(exports, WEB);
     expect(its).toMatchObject({ metadata: { annotations, labels }, spec });
     expect(slices![0]!.endpoints).toMatchObject([
       { addresses: ['10.1.2.3'], hostname: 'web-0', conditions: { ready: false } },
@@ -240,19 +249,19 @@ describe('an export', () => {
     put(service('web'));
     const { exports, changed, relists, known } = reading();
     await known();
-    expect([exports.observe(WEB).serviceExport, relists.length > 0]).toEqual([undefined, true]);
+    expect([observe(exports, WEB).serviceExport, relists.length > 0]).toEqual([undefined, true]);
     expect(await askedForServices()).toBe(0);
     const allow = refuse('services', 403);
     put(serviceExport('web'));
     await eventually('it is seen', async () => exports.size === 1);
-    expect(exports.observe(WEB)).toMatchObject({ isKnown: false, service: undefined, slices: undefined });
+    expect(observe(exports, WEB)).toMatchObject({ isKnown: false, service: undefined, slices: undefined });
     put(serviceExport('without'));
     await eventually('it is seen', async () => exports.size === 2);
     changed.length = 0;
     allow();
     await known();
-    expect(exports.observe(WEB).service).toBeDefined();
-    expect(exports.observe('shop/without')).toMatchObject({ isKnown: true, service: undefined, slices: [] });
+    expect(observe(exports, WEB).service).toBeDefined();
+    expect(observe(exports, 'shop/without')).toMatchObject({ isKnown: true, service: undefined, slices: [] });
     expect(changed.sort()).toEqual(expect.arrayContaining([WEB, 'shop/without']));
   });
 
@@ -294,11 +303,11 @@ describe('an export', () => {
     for (const name of ['web', 'api', 'bad']) put(serviceExport(name));
     const { exports, known, malformed } = reading({ client: lyingClient() });
     await known();
-    await eventually('its slices are known', async () => exports.observe(WEB).slices?.length === 1);
+    await eventually('its slices are known', async () => observe(exports, WEB).slices?.length === 1);
     expect([...exports.keys()].sort()).toEqual(['shop/api', WEB]);
-    expect(Object.keys(exports.observe(WEB).serviceExport!)).toEqual(['metadata']);
-    expect(exports.observe(WEB).slices![0]!.endpoints).toMatchObject([{ addresses: ['10.0.0.1'] }]);
-    expect(exports.observe('shop/api')).toMatchObject({ isKnown: true, service: undefined });
+    expect(Object.keys(observe(exports, WEB).serviceExport!)).toEqual(['metadata']);
+    expect(observe(exports, WEB).slices![0]!.endpoints).toMatchObject([{ addresses: ['10.0.0.1'] }]);
+    expect(observe(exports, 'shop/api')).toMatchObject({ isKnown: true, service: undefined });
     expect(malformed.map((each) => each.split(':')[0])).toEqual(
       expect.arrayContaining(['ServiceExport shop/../bad', 'Service shop/api']),
     );
@@ -309,13 +318,13 @@ describe('where the CRD is missing', () => {
   it('nothing is known, until it is there (K5)', async () => {
     const { exports, known, logged } = reading();
     await eventually('it is asked', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 2);
-    expect([exports.observe(WEB).isKnown, exports.confirmsNoExport(WEB)]).toEqual([false, false]);
+    expect([observe(exports, WEB).isKnown, confirmsGone(exports, WEB)]).toEqual([false, false]);
     expect(logged.filter((line) => !line.startsWith('debug'))).toEqual([]);
     await installExports();
     await known();
     put(service('web'));
     put(serviceExport('web'));
-    await eventually('it is seen', async () => exports.observe(WEB).service !== undefined);
+    await eventually('it is seen', async () => observe(exports, WEB).service !== undefined);
   });
 
   it('nothing counts as deleted: neither what goes with it, nor what is not back with it (K5)', async () => {
@@ -327,13 +336,13 @@ describe('where the CRD is missing', () => {
     removeCrd(serviceExportCrd);
     await eventually('the export has gone', async () => exports.size === 0);
     await cluster.clearAudit();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
-    await eventually('the kind has gone', async () => !exports.observe(WEB).isKnown);
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
+    await eventually('the kind has gone', async () => !observe(exports, WEB).isKnown);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await installExports();
     await known();
     await cluster.clearAudit();
-    expect([exports.confirmsNoExport(WEB), exports.confirmsNoExport('shop/other')]).toEqual([false, false]);
+    expect([confirmsGone(exports, WEB), confirmsGone(exports, 'shop/other')]).toEqual([false, false]);
     expect(await askedForWeb()).toBe(0);
     put(serviceExport('web'));
     await eventually('it is back', async () => exports.size === 1);
@@ -351,7 +360,7 @@ describe('where the CRD is missing', () => {
     // The list and the watch find no CRD, as after an API server was restored, but nothing says that the export has gone.
     const restore = refuse('serviceexports', 404);
     cluster.faults.dropWatches();
-    await eventually('the kind has gone', async () => !exports.observe(WEB).isKnown);
+    await eventually('the kind has gone', async () => !observe(exports, WEB).isKnown);
     expect(exports.size).toBe(1);
     restore();
     await known();
@@ -365,7 +374,7 @@ describe('where the CRD is missing', () => {
     await eventually('it is asked', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 2);
     await installExports();
     await known();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     const before = relists.length;
     await eventually('that is over', async () => relists.length > before);
     await gone();
@@ -386,55 +395,55 @@ describe('a cluster that is asked whether there is an export', () => {
     await eventually('it has gone', async () => exports.size === 0);
     changed.length = 0;
     await cluster.clearAudit();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await eventually('it is answered', async () => changed.includes(WEB));
-    expect([exports.confirmsNoExport(WEB), await askedForWeb(), await askedWhatIsServed()]).toEqual([true, 1, 1]);
-    exports.forgetAnswer(WEB);
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect([confirmsGone(exports, WEB), await askedForWeb(), await askedWhatIsServed()]).toEqual([true, 1, 1]);
+    exports.forget(WEB);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await gone();
     // What a list shows is newer.
     const before = relists.length;
     cluster.faults.expireWatches();
     await eventually('exports are listed', async () => relists.length > before);
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await gone();
     put(serviceExport('web'));
     await eventually('it is back', async () => exports.size === 1);
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     // What was answered before it came back says nothing of now.
     unexport('web');
     await eventually('it has gone again', async () => exports.size === 0);
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
   });
 
   it('without its Service is confirmed to have none; an answer is good until it is forgotten (K5, A2)', async () => {
     const { exports, changed, known, gone, relists } = reading();
     await known();
-    const hasService = () => exports.observe(WEB).service !== undefined;
+    const hasService = () => observe(exports, WEB).service !== undefined;
     const lose = async () => {
       cluster.store.delete('v1', 'Service', 'shop', 'web');
       await eventually('the Service has gone', async () => !hasService());
     };
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await lose();
     changed.length = 0;
     await cluster.clearAudit();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await gone();
     const askedForIts = await asked((uri) => uri.includes('/services?') && uri.includes('metadata.name%3Dweb'));
     expect([changed.includes(WEB), askedForIts]).toEqual([true, 1]);
-    exports.forgetAnswer(WEB);
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    exports.forget(WEB);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await gone();
     put(service('web'));
     await eventually('it is back', async () => hasService());
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await lose();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await gone();
     const before = relists.length;
     cluster.faults.expireWatches();
-    await eventually('Services are listed', async () => relists.length > before && !exports.confirmsNoExport(WEB));
+    await eventually('Services are listed', async () => relists.length > before && !confirmsGone(exports, WEB));
     await gone();
   });
 
@@ -446,9 +455,9 @@ describe('a cluster that is asked whether there is an export', () => {
     cluster.faults.silenceWatches();
     put(serviceExport('web'));
     changed.length = 0;
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await eventually('it is answered', async () => changed.includes(WEB));
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
   });
 
   it.each([
@@ -463,9 +472,9 @@ describe('a cluster that is asked whether there is an export', () => {
     fail();
     changed.length = 0;
     await cluster.clearAudit();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await eventually('it is asked again', async () => (await askedForWeb()) > 2);
-    expect([changed, exports.confirmsNoExport(WEB)]).toEqual([[], false]);
+    expect([changed, confirmsGone(exports, WEB)]).toEqual([[], false]);
   });
 
   it('does not confirm it once it has said that there is no such kind (K5)', async () => {
@@ -478,22 +487,22 @@ describe('a cluster that is asked whether there is an export', () => {
       cluster.faults.refuse({ failure: { kind: 'status', code }, match: isAboutWeb, times: 1 });
     }
     changed.length = 0;
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
     await eventually('it is answered', async () => changed.includes(WEB));
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    expect(confirmsGone(exports, WEB)).toBe(false);
   });
 
   it('is not asked whether there is one while that may not be read (K5)', async () => {
     const { exports, known, logged } = reading();
     await known();
     const allow = refuse('serviceexports', 403);
-    exports.confirmsNoExport('shop/gone');
+    confirmsGone(exports, 'shop/gone');
     cluster.faults.dropWatches();
-    await eventually('it is refused', async () => !exports.observe(WEB).isKnown);
+    await eventually('it is refused', async () => !observe(exports, WEB).isKnown);
     // The last question may still be under way.
     await eventually('it is tried again', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 1);
     await cluster.clearAudit();
-    expect(exports.confirmsNoExport('shop/gone')).toBe(false);
+    expect(confirmsGone(exports, 'shop/gone')).toBe(false);
     await eventually('it is tried again', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 1);
     expect(await asked((uri) => uri.includes('metadata.name%3Dgone'))).toBe(0);
     expect(logged.some((line) => line.startsWith('info it cannot be read'))).toBe(true);
@@ -517,10 +526,10 @@ describe('where only some namespaces are read', () => {
     await cluster.clearAudit();
     const { exports, known } = reading({ namespaces: ['shop', 'bank'] });
     for (const key of [WEB, 'bank/web', 'secret/web']) await known(key);
-    await eventually('slices are known', async () => exports.observe('bank/web').slices?.length === 1);
+    await eventually('slices are known', async () => observe(exports, 'bank/web').slices?.length === 1);
     expect([...exports.keys()].sort()).toEqual(['bank/web', WEB]);
-    expect(exports.observe('secret/web')).toMatchObject({ isKnown: true, serviceExport: undefined });
-    expect(exports.confirmsNoExport('secret/web')).toBe(true);
+    expect(observe(exports, 'secret/web')).toMatchObject({ isKnown: true, serviceExport: undefined });
+    expect(confirmsGone(exports, 'secret/web')).toBe(true);
     const namespaces = (await cluster.audit())
       .filter(({ resource }) => ['serviceexports', 'services', 'endpointslices'].includes(resource))
       .map((entry) => entry.namespace);
@@ -531,8 +540,8 @@ describe('where only some namespaces are read', () => {
     const allow = refuse('serviceexports', 403, 'bank');
     const { exports, known } = reading({ namespaces: ['shop', 'bank'] });
     await known();
-    expect(exports.observe('bank/web').isKnown).toBe(false);
-    expect(exports.confirmsNoExport('bank/gone')).toBe(false);
+    expect(observe(exports, 'bank/web').isKnown).toBe(false);
+    expect(confirmsGone(exports, 'bank/gone')).toBe(false);
     allow();
     await known('bank/web');
   });
@@ -551,8 +560,8 @@ describe('where only some namespaces are read', () => {
     cluster.faults.dropWatches((request) => request.namespace === 'bank' && request.resource === 'serviceexports');
     unexport('web', 'bank');
     await eventually('the loss is seen', async () => exports.size === 1);
-    expect([exports.observe('bank/web').isKnown, exports.observe(WEB).isKnown]).toEqual([false, true]);
-    expect(exports.confirmsNoExport('bank/web')).toBe(false);
+    expect([observe(exports, 'bank/web').isKnown, observe(exports, WEB).isKnown]).toEqual([false, true]);
+    expect(confirmsGone(exports, 'bank/web')).toBe(false);
     expired();
     const before = relists.length;
     barred();

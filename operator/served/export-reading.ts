@@ -7,22 +7,36 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { aborted } from '../kube/abort.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { ClusterExports, type ClusterExportsOptions } from '../target/watch/cluster-exports.ts';
+import type { Service } from '../kube/objects.ts';
+import { NOTHING_EXPORTED, type PodAnswers, type ServiceExports } from '../target/aspect.ts';
+import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { TargetObstacle } from '../target/target.ts';
-import type { ImportsEnvironment } from './party.ts';
-import type { Exports } from '../served/exports.ts';
+import { ClusterExports, type ClusterExportsOptions } from '../target/watch/cluster-exports.ts';
+import { CurrentAspect, currentPods } from './current-aspect.ts';
+import type { SharedEnvironment } from './environment.ts';
 
-export interface ImportReadingOptions {
+export interface ExportReadingOptions {
+  readonly link: string;
   readonly cluster: string;
-  readonly env: ImportsEnvironment;
-  /** What the Link says now. */
-  readonly settings: () => Pick<LinkSettings, 'name'> & ReadSettings;
-  /** What holds deletions, and limits what is served. */
-  readonly guard: Pick<Exports, 'importChanged' | 'importsRelisted' | 'malformed'>;
-  /** Called when {@link ImportReading.found} has changed. */
-  readonly onFound: () => void;
-  /** Called when the target has been heard. */
-  readonly onHeard: () => void;
+  readonly env: Pick<SharedEnvironment, 'tuning' | 'log'>;
+  readonly settings: ReadSettings;
+  readonly listener: ExportListener;
+}
+
+/** Is notified of what is read of ServiceExports. */
+export interface ExportListener {
+  /** What is exported under a key may have changed, or the target has answered about it. */
+  exportChanged(key: string): void;
+  /** ServiceExports were listed anew, or are not read. */
+  exportsListed(): void;
+  /** What is known of all of them, or what the cluster is called, may have changed. */
+  exportsReread(): void;
+  /** {@link ExportReading.found} has changed. */
+  exportsFound(): void;
+  /** The target has been heard. */
+  exportsHeard(): void;
+  /** An object was left out since it is not what the API allows. */
+  malformed(what: string): void;
 }
 
 /** Settings that decide what is read. */
@@ -36,20 +50,26 @@ interface Reading {
   found?: Found;
 }
 
-/** Whether something can be read (undefined), or what is in the way. */
+/** Whether something can be read, or what is in the way. */
 export interface Found {
   readonly obstacle: TargetObstacle | undefined;
 }
 
-export class ImportReading {
-  readonly #options: ImportReadingOptions;
+export class ExportReading extends CurrentAspect<Service> implements ServiceExports {
+  /** The pods behind the Services that are exported. */
+  readonly pods: PodAnswers;
+  readonly #options: ExportReadingOptions;
+  #settings: ReadSettings;
   #client: KubeClient | undefined;
   #reading: Reading | undefined;
   #isOpen = false;
   #sinceMs = performance.now();
 
-  constructor(options: ImportReadingOptions) {
+  constructor(options: ExportReadingOptions) {
+    super(() => this.#current);
     this.#options = options;
+    this.#settings = options.settings;
+    this.pods = currentPods(() => this.#reading?.exports.pods);
   }
 
   /** When exports began to be read, or it was known that they would be, on the monotonic clock. */
@@ -59,12 +79,12 @@ export class ImportReading {
 
   /** Whether exports are to be read: they concern this cluster, and the Link takes them. */
   get isWanted(): boolean {
-    return this.#isOpen && this.#settings.serviceExports;
+    return this.#isOpen && this.isTaken;
   }
 
-  /** What has been read; undefined while nothing is being read. */
-  get exports(): ClusterExports | undefined {
-    return this.#reading?.exports;
+  /** Whether the Link takes exports. */
+  get isTaken(): boolean {
+    return this.#settings.serviceExports;
   }
 
   /** Whether exports can be read; undefined while that is not known. */
@@ -72,22 +92,46 @@ export class ImportReading {
     return this.#reading?.found;
   }
 
+  /** The id that the cluster claims: undefined while it is not known, null if it claims none, or does not say. */
+  get claimedId(): string | null | undefined {
+    return this.isTaken ? this.#reading?.exports.claimedId : null;
+  }
+
+  /** Returns the ServiceExport of a key, with a Service or without; undefined if there is none, or it is not known. */
+  exportOf(key: string): ServiceExport | undefined {
+    return this.isTaken ? this.#reading?.exports.exportOf(key) : undefined;
+  }
+
+  since(key: string): string {
+    return this.#current?.since(key) ?? '';
+  }
+
   /** Notes that ServiceImports can be read here; once, however often it is called. */
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#readAnew();
+    // No list will say what is to end.
+    if (!this.isTaken) this.#options.listener.exportsListed();
   }
 
-  /** Reads with a client from now on; undefined: not any more. */
-  use(client: KubeClient | undefined): void {
+  /** Reads with a client from now on. */
+  use(client: KubeClient): void {
     this.#client = client;
     this.#readAnew();
   }
 
-  /** Applies settings that have changed. Returns whether the target is read anew. */
-  update(before: ReadSettings): boolean {
-    const { serviceExports, targetNamespaces } = this.#settings;
+  /** Reads no longer. */
+  stop(): void {
+    this.#client = undefined;
+    this.#readAnew();
+  }
+
+  /** Applies settings. Returns whether the target is read anew. */
+  update(settings: ReadSettings): boolean {
+    const { serviceExports, targetNamespaces } = settings;
+    const before = this.#settings;
+    this.#settings = settings;
     const isAnew =
       serviceExports !== before.serviceExports ||
       (serviceExports && !isDeepStrictEqual(targetNamespaces, before.targetNamespaces));
@@ -124,8 +168,9 @@ export class ImportReading {
     stop.abort();
   }
 
-  get #settings(): ReturnType<ImportReadingOptions['settings']> {
-    return this.#options.settings();
+  /** What is not taken is not exported to the Link. */
+  get #current(): ServiceExports | undefined {
+    return this.isTaken ? this.#reading?.exports : NOTHING_EXPORTED;
   }
 
   #readAnew(): void {
@@ -137,49 +182,45 @@ export class ImportReading {
       const { exports, stop } = this.#reading;
       void exports.run(stop.signal);
     }
-    this.#options.env.imports?.addAll();
+    this.#options.listener.exportsReread();
   }
 
   /** Where exports are read. */
   #source(client: KubeClient): Pick<ClusterExportsOptions, 'client' | 'namespaces' | 'timings' | 'log' | 'about'> {
-    const { env, cluster } = this.#options;
-    const { name, targetNamespaces } = this.#settings;
-    const about = { link: name, cluster };
+    const { env, link, cluster } = this.#options;
+    const { targetNamespaces } = this.#settings;
+    const about = { link, cluster };
     return { client, namespaces: targetNamespaces, timings: env.tuning.targetTimings, log: env.log, about };
   }
 
   #read(client: KubeClient): Reading {
-    const { env, guard, onFound, onHeard } = this.#options;
+    const { env, listener } = this.#options;
     // One that was replaced may still report.
     const isCurrent = (): boolean => this.#reading?.exports === exports;
     const exports: ClusterExports = new ClusterExports({
       ...this.#source(client),
       returnGraceMs: env.tuning.returnGraceMs,
       onChange: (key) => {
-        if (!isCurrent()) return;
-        guard.importChanged(key);
-        env.imports?.add(key);
+        if (isCurrent()) listener.exportChanged(key);
       },
       onRelisted: () => {
-        if (!isCurrent()) return;
-        guard.importsRelisted();
-        env.imports?.addAll();
+        if (isCurrent()) listener.exportsListed();
       },
       onIdentity: () => {
-        if (isCurrent()) env.imports?.addAll();
+        if (isCurrent()) listener.exportsReread();
       },
       onReachable: (obstacle) => {
         if (!isCurrent()) return;
         const hadAnswered = reading.found !== undefined && reading.found.obstacle === undefined;
         reading.found = { obstacle };
-        onFound();
+        listener.exportsFound();
         // What waits for an answer of the target may go on.
-        if (hadAnswered !== (obstacle === undefined)) env.imports?.addAll();
+        if (hadAnswered !== (obstacle === undefined)) listener.exportsReread();
       },
       onHeard: () => {
-        if (isCurrent()) onHeard();
+        if (isCurrent()) listener.exportsHeard();
       },
-      onMalformed: (what) => guard.malformed(what),
+      onMalformed: (what) => listener.malformed(what),
     });
     const reading: Reading = { exports, stop: new AbortController() };
     return reading;

@@ -1,0 +1,57 @@
+/**
+ * One sort of what a target exports, by whatever it is read with at the moment: other credentials and selectors lead to
+ * another reader. While there is none, nothing is known.
+ */
+import type { EndpointSlice } from '../kube/objects.ts';
+import type { Aspect, PodAnswers } from '../target/aspect.ts';
+
+export class CurrentAspect<T> implements Aspect<T> {
+  readonly #current: () => Aspect<T> | undefined;
+
+  constructor(current: () => Aspect<T> | undefined) {
+    this.#current = current;
+  }
+
+  get isRead(): boolean {
+    return this.#current() !== undefined;
+  }
+
+  get size(): number {
+    return this.#current()?.size ?? 0;
+  }
+
+  keys(): ReadonlySet<string> {
+    return this.#current()?.keys() ?? new Set();
+  }
+
+  get(key: string): T | undefined {
+    return this.#current()?.get(key);
+  }
+
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    return this.#current()?.slicesOf(key);
+  }
+
+  decides(key: string): boolean {
+    return this.#current()?.decides(key) === true;
+  }
+
+  confirms(key: string): boolean {
+    return this.#current()?.confirms(key) === true;
+  }
+
+  ask(key: string): void {
+    this.#current()?.ask(key);
+  }
+
+  forget(key: string): void {
+    this.#current()?.forget(key);
+  }
+}
+
+/** Returns what is answered about pods by whatever the target is read with at the moment. */
+export const currentPods = (current: () => PodAnswers | undefined): PodAnswers => ({
+  lacks: (key, hostname) => current()?.lacks(key, hostname) === true,
+  ask: (key) => current()?.ask(key),
+  forget: (key) => current()?.forget(key),
+});

@@ -1,0 +1,167 @@
+/**
+ * What the target of one Link exports, of each sort, as far as it may be acted on: nothing about it is held, the target has
+ * confirmed it, and the limits allow it. Another sort of what a target exports is another value here. No I/O.
+ */
+import type { OperatorConfig } from '../config/config.ts';
+import type { Service } from '../kube/objects.ts';
+import type { Observed } from '../mirror/observed.ts';
+import { readSlices } from '../mirror/target-endpoints.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import type { SourceStores } from '../source/stores.ts';
+import type { TargetView } from '../target/aspect.ts';
+import { Certain } from '../target/certain/certain.ts';
+import type { Counted } from '../target/certain/counted.ts';
+import { Losses } from '../target/certain/losses.ts';
+import type { Exported } from '../target/read/exported.ts';
+import type { LinkReport } from './environment.ts';
+import { HeldDeletions, type HeldDeletionsOptions } from './held.ts';
+import { Limits } from './limits.ts';
+import { Pods } from './pods.ts';
+
+export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'> {
+  readonly link: string;
+  readonly cluster: string;
+  readonly target: TargetView;
+  readonly config: Pick<
+    OperatorConfig,
+    'maxMirrors' | 'maxEndpointMirrors' | 'maxServicePods' | 'maxWrittenMib' | 'endpointMirrorGraceMs'
+  >;
+  readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly report: LinkReport;
+  /** Whether headless Services are mirrored pod by pod. */
+  readonly isHeadless: () => boolean;
+  /** Returns the keys of the ServiceImports that the cluster has a part in. @default - there are none */
+  readonly parts?: (() => Iterable<string>) | undefined;
+}
+
+/** What the target says about one Service. */
+export type ObservedExport = Pick<
+  Observed,
+  | 'target'
+  | 'slices'
+  | 'isAdmitted'
+  | 'admitsPod'
+  | 'admitsBytes'
+  | 'departed'
+  | 'arePodsUnconfirmed'
+  | 'decidable'
+  | 'isConfirmed'
+> & {
+  /** Whether it is mirrored pod by pod although the settings say otherwise: deletions of its pods are held (rule E6). */
+  readonly isHeldByPod: boolean;
+};
+
+/** What the target says about one Service as a member of a federated Service. */
+export interface ObservedMember {
+  readonly service: Service | undefined;
+  /** Whether it is known whether there is one, and no deletion of it is held. */
+  readonly isKnown: boolean;
+  /** Whether the limit of the Link allows it. */
+  readonly isAdmitted: boolean;
+  /** Whether an endpoint of it is ready; undefined while that is not known, or not read. */
+  readonly anyReady: boolean | undefined;
+}
+
+export class ServedTarget {
+  /** The Services that are mirrored. */
+  readonly mirrored: Certain<Exported>;
+  /** The pods of headless ones that have endpoint mirrors. */
+  readonly pods: Pods;
+  /** The members of federated Services. */
+  readonly members: Certain<Service>;
+  /** The Services that ServiceExports export. */
+  readonly exports: Certain<Service>;
+  /** All of them. */
+  readonly sorts: readonly Counted[];
+  readonly held: HeldDeletions;
+  readonly limits: Limits;
+
+  constructor(options: ServedTargetOptions) {
+    const { link, cluster, target, config, source, log, report, isHeadless, parts = () => [], record } = options;
+    const losses = new Losses();
+    const services = { setting: 'maxMirrors', most: config.maxMirrors, report } as const;
+    this.mirrored = new Certain({
+      ...services,
+      what: 'Services',
+      aspect: target.mirrored,
+      losses: losses.sort((key) => key),
+      made: () => [...source.keysOf(cluster)].filter((key) => key !== PROBE_KEY),
+      isServed: (key) => source.ownedBy({ cluster, key }).services.length > 0,
+      since: (key) => createdAt(target.mirrored.get(key)?.service),
+    });
+    this.pods = new Pods({
+      what: 'pods of headless Services',
+      setting: 'maxEndpointMirrors',
+      most: config.maxEndpointMirrors,
+      losses: losses.sort((pod) => pod),
+      report,
+      mirrored: target.mirrored,
+      answers: target.pods,
+      cluster,
+      source,
+      graceMs: config.endpointMirrorGraceMs,
+      isHeadless,
+      maxServicePods: config.maxServicePods,
+    });
+    this.members = new Certain({
+      ...services,
+      what: 'members of federated Services',
+      aspect: target.members,
+      losses: losses.sort((key) => `${key}@${cluster}`),
+      made: () => source.membershipsOf(cluster),
+      since: (key) => createdAt(target.members.get(key)),
+    });
+    this.exports = new Certain({
+      ...services,
+      what: 'Services by ServiceExports',
+      aspect: target.exports,
+      losses: losses.sort((key) => `${key}!${cluster}`),
+      made: parts,
+      since: (key) => target.exports.since(key),
+    });
+    this.sorts = [this.mirrored, this.pods, this.members, this.exports];
+    this.held = new HeldDeletions({ link, sorts: this.sorts, losses, log, report, record });
+    const { sorts, mirrored } = this;
+    this.limits = new Limits({ maxWrittenMib: config.maxWrittenMib, cluster, source, sorts, mirrored, report });
+  }
+
+  /** Returns what the target says about one Service that is mirrored. */
+  observe(key: string): ObservedExport {
+    const { mirrored, pods, limits } = this;
+    const target = mirrored.get(key);
+    const heldAs = pods.heldAs(key);
+    return {
+      target,
+      slices: target && mirrored.slicesOf(key),
+      isAdmitted: mirrored.admits(key),
+      admitsPod: (hostname) => pods.admitsPod(key, hostname),
+      admitsBytes: (bytes) => limits.admitsBytes(key, bytes),
+      ...pods.departed(key),
+      // Without pods that are held the mirror could not stay as it is.
+      decidable: mirrored.decides(key) && heldAs !== 'as it is',
+      isConfirmed: mirrored.confirms(key),
+      isHeldByPod: heldAs === 'pod by pod',
+    };
+  }
+
+  /** Returns what the target says about one Service as a member of a federated Service. */
+  observeMember(key: string): ObservedMember {
+    const { members } = this;
+    const service = members.get(key);
+    const slices = service && members.slicesOf(key);
+    return {
+      service,
+      isKnown: members.decides(key),
+      isAdmitted: members.admits(key),
+      anyReady: service && slices && readSlices(service, slices).anyReady,
+    };
+  }
+
+  stop(): void {
+    this.limits.stop();
+  }
+}
+
+const createdAt = (service: Service | undefined): string => service?.metadata.creationTimestamp ?? '';

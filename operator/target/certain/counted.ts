@@ -1,0 +1,105 @@
+/**
+ * One sort of what a target exports, as it is counted: what is gone against what may go at once (rule E6), and what is
+ * there against the limit of the Link (rule E10).
+ */
+import { type Candidate, Cap } from './cap.ts';
+import type { ExportState, ExportStates, SortLosses } from './losses.ts';
+
+/** Is given what may have changed of one sort. */
+export interface CountedListener {
+  /** Reconciles keys of Services: what is known of them, or what may be made of them, has changed. */
+  changed(keys: Iterable<string>): void;
+}
+
+export interface CountedOptions {
+  /** What is counted, in the plural, for messages. */
+  readonly what: string;
+  /** The setting that limits how many are served. */
+  readonly setting: 'maxMirrors' | 'maxEndpointMirrors';
+  /** Most that are served. */
+  readonly most: number;
+  readonly losses: SortLosses;
+  /** What the status of the Link says may have changed. */
+  readonly report: { statusChanged(): void };
+}
+
+export abstract class Counted {
+  readonly what: string;
+  readonly setting: CountedOptions['setting'];
+  readonly most: number;
+  readonly losses: SortLosses;
+  protected readonly report: CountedOptions['report'];
+  readonly #cap: Cap;
+  #listener: CountedListener | undefined;
+
+  constructor({ what, setting, most, losses, report }: CountedOptions) {
+    this.what = what;
+    this.setting = setting;
+    this.most = most;
+    this.losses = losses;
+    this.report = report;
+    this.#cap = new Cap({
+      most,
+      count: () => this.size,
+      candidates: () => this.candidates(),
+      onChange: (keys) => {
+        this.changed(keys);
+        report.statusChanged();
+      },
+    });
+  }
+
+  /** Whether it is being read: what is not is not counted. */
+  abstract get isRead(): boolean;
+  /** How many there are, or a few more. */
+  abstract get size(): number;
+  abstract candidates(): Iterable<Candidate>;
+  /** Returns what the target says of each key that something has been made of here. */
+  abstract states(): ExportStates;
+
+  /** How many there are if they are more than the limit allows. */
+  get excess(): number | undefined {
+    return this.#cap.excess;
+  }
+
+  /** What else is beyond a limit, for people. */
+  get notes(): readonly string[] {
+    return [];
+  }
+
+  /** Reports whether the limit of the Link allows a key. */
+  admits(key: string): boolean {
+    return this.#cap.admits(key);
+  }
+
+  /** Reports what may have changed to one listener. */
+  subscribe(listener: CountedListener): void {
+    this.#listener = listener;
+  }
+
+  /** Has what is made of keys reconciled. */
+  changed(keys: Iterable<string>): void {
+    this.#listener?.changed(this.servicesOf(keys));
+  }
+
+  /** Handles that all were listed anew, or that others are read: the limit is applied anew. */
+  recount(): void {
+    this.#cap.changed();
+  }
+
+  stop(): void {
+    this.#cap.stop();
+  }
+
+  /** Returns the keys of the Services that keys are of. */
+  protected servicesOf(keys: Iterable<string>): Iterable<string> {
+    return keys;
+  }
+
+  /** Notes what the target says of one key now. */
+  protected note(key: string, state: ExportState): void {
+    this.#cap.changed();
+    if (this.losses.changed(key, state)) this.report.statusChanged();
+    if (this.losses.isCrowded) this.losses.forgetGone(this.states());
+  }
+}
