@@ -9,6 +9,7 @@ import { commandsPage } from './commands.ts';
 import { constructsPage } from './constructs.ts';
 import { metricsPage } from './metrics.ts';
 import { rightsPage } from './rights.ts';
+import { specPages } from './spec.ts';
 import { trackRecord } from './track-record.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -29,6 +30,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
     ['docs/metrics.md', metricsPage()],
     ['docs/reliability.md', reliability.replace(/<!-- track record -->.*<!-- \/track record -->/s, () => record)],
     ['docs/rights.md', rightsPage()],
+    ...specPages(),
   ];
   const formatted = pages.map(async ([path, text]) => {
     const options = await resolveConfig(new URL(path, root));
