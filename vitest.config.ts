@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
-import { ARGO_CD, EXTRAS, isWhole, leftOut } from './test/suites.ts';
+import { ARGO_CD, EXTRAS, isWhole, leftOut, MESH } from './test/suites.ts';
 
 const whole = isWhole(process.env, process.argv);
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [ARGO_CD, ...(whole ? [] : EXTRAS)],
+    exclude: [ARGO_CD, MESH, ...(whole ? [] : EXTRAS)],
     globalSetup: ['test/cluster/global-setup.ts', 'test/synth/remedies/summary.ts'],
     provide: { notRun: whole ? [] : leftOut, isQuick: !whole },
     sequence: { sequencer: LongestFirst },

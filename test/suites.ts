@@ -6,6 +6,9 @@
 /** A suite of its own: `npm run test:argocd`, which CI runs too. */
 export const ARGO_CD = 'test/argocd/**';
 
+/** Another: `npm run test:mesh`, which CI runs where Linkerd's programs are. */
+export const MESH = 'test/mesh/**';
+
 /** What is not run, as globs from the root of the repository. */
 export const EXTRAS: readonly string[] = [
   // Installs from the registry, images, Linkerd's chart on real API servers; examples, guides and pages as they are written.

@@ -19,3 +19,6 @@ export const httpRouteCrds = (): readonly ObjectRef[] => [crd('standard', 'httpr
 
 /** Returns the CRD of TCPRoute. */
 export const tcpRouteCrd = (): ObjectRef => crd('experimental', 'tcproutes');
+
+/** Returns the CRD of TLSRoute, which Linkerd's policy controller watches. */
+export const tlsRouteCrd = (): ObjectRef => crd('experimental', 'tlsroutes');
