@@ -32,6 +32,12 @@ const LOOK_MS = 60_000;
 /** Time until a ServiceImport is looked at again of which a watch has yet to show that another operator has it. */
 const STALE_RETRY_MS = 1_000;
 
+/**
+ * How long the derived Service names another operator before the API server is asked which of the two it is: two that make one
+ * ServiceImport at one time have agreed by then.
+ */
+const DOUBT_MS = 2_000;
+
 /** Age of a ServiceImport from which on an export is newly seen, by when all clusters that can be read have been. */
 const SETTLED_MS = 60_000;
 
@@ -68,6 +74,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   readonly #taken = new Set<string>();
   /** Since when it has refused them; others have them after a while. */
   readonly #refusedMs = new Map<string, number>();
+  /** Since when the derived Service has named another operator than the ServiceImport. */
+  readonly #doubtedMs = new Map<string, number>();
 
   constructor(options: ImportDerivationOptions) {
     this.#options = options;
@@ -96,7 +104,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     signal: AbortSignal,
   ): Promise<Outcome | undefined> {
     if (decision.another !== undefined) return this.#leave(key, of, decision, decision.another);
-    return (await this.#isTaken(of.observed, signal)) ? { requeueAfterMs: STALE_RETRY_MS } : undefined;
+    return (await this.#isTaken(key, of.observed, signal)) ? { requeueAfterMs: STALE_RETRY_MS } : undefined;
   }
 
   goal({ observed, foreign }: ObservedKey, decision: ImportDecision): Goal {
@@ -125,12 +133,19 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Reports whether another operator has taken a ServiceImport over, which a watch has yet to show. That operator writes the
-   * derived Service after it; where just that has been seen, the API server is asked.
+   * Reports whether another operator has taken a ServiceImport over, or may be about to, which a watch has yet to show. Where just
+   * the derived Service names another for a while, the API server is asked.
    */
-  async #isTaken(observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
+  async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
     const { name, namespace, namespaceState, isReadable, operators } = observed;
-    if (namespaceState !== 'exists' || !isReadable || !isInDoubt(observed, operators)) return false;
+    if (namespaceState !== 'exists' || !isReadable || !isInDoubt(observed, operators)) {
+      this.#doubtedMs.delete(key);
+      return false;
+    }
+    const nowMs = performance.now();
+    const sinceMs = this.#doubtedMs.get(key) ?? nowMs;
+    this.#doubtedMs.set(key, sinceMs);
+    if (nowMs < sinceMs + DOUBT_MS) return true;
     const { client } = this.#options.env;
     const live = await client
       .read(SERVICE_IMPORTS, namespace, name, signal)

@@ -84,6 +84,8 @@ export class Reflector<T extends KubeObject> {
   #resourceVersion: string | undefined;
   /** Whether the server may be away, or may not have reached `#resourceVersion`. */
   #isInDoubt = false;
+  /** When the last attempt failed, on the monotonic clock; undefined: nothing has failed since a list. */
+  #failedMs: number | undefined;
   #attempt: AbortController | undefined;
   #relist = false;
   /** Failures since a watch settled. */
@@ -111,8 +113,10 @@ export class Reflector<T extends KubeObject> {
       const watch: WatchState = { isOpen: false, isSettled: false };
       try {
         if (this.#isInDoubt) await this.#check(either);
+        if (this.#wasInterrupted) this.#resourceVersion = undefined;
         if (this.#resourceVersion === undefined) await this.#list(either);
         this.#isInDoubt = false;
+        this.#failedMs = undefined;
         await this.#watch(either, watch);
       } catch (error) {
         if (signal.aborted) return;
@@ -136,6 +140,7 @@ export class Reflector<T extends KubeObject> {
    * @returns how long to wait, in milliseconds
    */
   #failed(error: unknown, watch: WatchState): number {
+    this.#failedMs ??= performance.now();
     const isSilence = error instanceof SilenceError;
     const endedYoung = watch.isOpen && !watch.isSettled;
     this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
@@ -163,6 +168,14 @@ export class Reflector<T extends KubeObject> {
     if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
     // Two attempts that were answered at once are `baseMs` apart, whatever the jitter.
     return backoffMs(endedYoung ? this.#failures : this.#failures - 1, this.#timings.backoff, Math.random);
+  }
+
+  /**
+   * Whether another watch found that the server had been away while this one was refused: it has nothing to notice that by, and
+   * the server may have been restored meanwhile.
+   */
+  get #wasInterrupted(): boolean {
+    return this.#failedMs !== undefined && (this.#options.interruptions?.lastMs ?? -Infinity) >= this.#failedMs;
   }
 
   /**

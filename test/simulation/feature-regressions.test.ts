@@ -120,6 +120,23 @@ const OF_IMPORTS: readonly Regression[] = [
       { do: 'down', at: 'east', ms: 3000, back: 2, more: 0 },
     ],
   ],
+  [
+    'an export is known that a backup brings back as soon as its kind is served again (K5, L84)',
+    [
+      ...[{ do: 'put local', ...HERE, kind: 'clusterIP', ports: 0, member: false, pods: READY } as const],
+      { do: 'put export', at: 'east', ...HERE, metadata: 0 },
+      { do: 'wait', ms: 15_000 },
+      { do: 'put service', link: 'bar', ...HERE, ...EXPORTED, ports: 1 },
+      { do: 'put export', at: 'bar', ...HERE, metadata: 0 },
+      { do: 'wait', ms: 4000 },
+      { do: 'remove crd', at: 'east', kind: 'ServiceExport' },
+      { do: 'wait', ms: 100 },
+      { do: 'put crd', at: 'east', kind: 'ServiceExport' },
+      { do: 'wait', ms: 5 },
+      { do: 'down', at: 'east', ms: 3000, back: 5, more: 1000 },
+      { do: 'put service', link: 'bar', ...HERE, ...EXPORTED, ports: 0 },
+    ],
+  ],
 ];
 
 /** Where of a target three pods have an endpoint mirror. */

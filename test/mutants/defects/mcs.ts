@@ -57,4 +57,12 @@ export const MCS: readonly Defect[] = [
     find: '&& (target === undefined || cluster !== ownId)',
     replace: '&& (ownId !== null)',
   },
+  {
+    file: 'operator/mcs/derivation.ts',
+    tests: ['test/operator/mcs/imports.test.ts'],
+    name: 'L85 a derived Service that names another operator is put right before that can take it over',
+    rule: 'K7',
+    find: 'if (nowMs < sinceMs + DOUBT_MS) return true;',
+    replace: '',
+  },
 ];

@@ -22,6 +22,13 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...REFLECTOR,
+    name: 'L84 a watch that was refused goes on though the server was away meanwhile',
+    rule: 'H3',
+    find: 'if (this.#wasInterrupted) this.#resourceVersion = undefined;',
+    replace: '',
+  },
+  {
+    ...REFLECTOR,
     name: 'a version that has expired is watched again',
     rule: 'H3',
     find: 'const isUseless = isExpired(error) ||',

@@ -59,6 +59,8 @@ describe('the controller of ServiceImports', () => {
   let podGraceMs: number;
   let stop: AbortController;
   let running: Promise<void>;
+  /** The operator that a Service names, as it is known. */
+  let seen: (service: string) => unknown;
 
   beforeEach(async () => {
     stage = await Stage.start({
@@ -120,6 +122,7 @@ describe('the controller of ServiceImports', () => {
   const begin = async (): Promise<void> => {
     stop = new AbortController();
     const env = await stage.environment();
+    seen = (name) => env.source.services.get(`shop/${name}`)?.metadata.annotations?.['linkspan.dev/operator'];
     imports = new Imports({
       env: {
         ...env,
@@ -546,6 +549,21 @@ describe('the controller of ServiceImports', () => {
       (await stage.east.audit()).some(({ verb, resource }) => verb === 'get' && resource === 'serviceimports'),
     );
     await imports.idle();
+    expect(operators()).toEqual(['other', 'other']);
+    expect(await writes()).toEqual([]);
+  });
+
+  it('leaves a derived Service to another operator that takes the ServiceImport over a moment later (K7, L85)', async () => {
+    stage.put(namespace('other'));
+    await start(target('a'));
+    await stage.east.clearAudit();
+    name(derived()!, 'other');
+    await eventually('it is seen', async () => seen('web-clusterset') === 'other');
+    await imports.idle();
+    name(live()!, 'other');
+    await eventually('it is said', async () =>
+      stage.lines.some((line) => line.includes('a Service cannot be imported')),
+    );
     expect(operators()).toEqual(['other', 'other']);
     expect(await writes()).toEqual([]);
   });

@@ -327,6 +327,30 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
+  it('lists anew after a refusal during which another watch found that the server had been away (L84)', async () => {
+    const { server, interruptions, end } = setUp();
+    await pass(0);
+    server.refusal = new ApiError(404, {}, 'watch');
+    server.tell(new ApiError(404, {}, 'watch'));
+    await pass(10_000);
+    interruptions.noticed();
+    server.refusal = undefined;
+    server.requests.length = 0;
+    await pass(60_000);
+    expect(server.requests).toEqual(['check 1', 'list', 'watch 1']);
+    await end();
+  });
+
+  it('goes on from where it was after a refusal, if the server was there all along', async () => {
+    const { server, interruptions, end } = setUp();
+    interruptions.noticed();
+    await pass(1);
+    server.tell(new ApiError(403, {}, 'watch'));
+    await pass(1_000);
+    expect(server.requests).toEqual(['list', 'watch 1', 'check 1', 'watch 1']);
+    await end();
+  });
+
   it('waits as long as the server asks', async () => {
     const server = new Server();
     server.lists = [new ApiError(429, {}, 'list', 60_000), { metadata: { resourceVersion: '1' }, items: [] }];
