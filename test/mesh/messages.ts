@@ -9,6 +9,8 @@ export interface Batch {
   /** A name that the DNS of the cluster knows, or an IP address. */
   readonly host: string;
   readonly port: number;
+  /** Host and port that a request of HTTP names. @default - those above */
+  readonly authority?: string;
   /** How many requests; at most 5,000. */
   readonly count: number;
   /** How many at a time. @default 1 */

@@ -53,7 +53,7 @@ test.each<Protocol>(['http1', 'http2', 'grpc', 'tcp'])(
 );
 
 test.each(['nginx-set-0', 'nginx-set-1'])(
-  'D2: requests to %s by its name reach this pod and no other',
+  'D1: requests to %s by its name reach this pod and no other',
   async (name) => {
     for (const protocol of ['http1', 'grpc', 'tcp'] as const) {
       const batch = { protocol, host: inShop(`${name}.nginx-svc-west`), port: POD_PORT[protocol], count: 50 };

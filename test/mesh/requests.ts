@@ -35,7 +35,7 @@ export class Requests {
     const until = performance.now() + deadlineMs;
     let left = count;
     const work = async (): Promise<void> => {
-      const client = clientOf(batch, address, `${host}:${port}`);
+      const client = clientOf(batch, address, batch.authority ?? `${host}:${port}`);
       while (left > 0 && performance.now() < until) {
         left -= 1;
         const outcome = await within(client.ask()).catch(causeOf);
@@ -140,7 +140,7 @@ const askPlain: AskHttp2 = (session) =>
     let [status, text] = [0, ''];
     stream.on('response', (headers) => (status = headers[':status'] ?? 0));
     stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    stream.once('end', () => resolve(status === 200 ? text : String(status)));
+    stream.once('end', () => resolve(status === 200 ? text : status === 0 ? 'closed' : String(status)));
     stream.once('error', reject);
     stream.once('close', () => reject(new Error('closed')));
     stream.end();
@@ -165,7 +165,9 @@ const askGrpc: AskHttp2 = (session) =>
     stream.on('trailers', note);
     stream.on('data', (chunk: Buffer) => (text = Buffer.concat([text, chunk])));
     stream.once('end', () =>
-      resolve(grpc === '0' ? text.toString('utf8', 5) : grpc === '' ? `${http}` : `grpc ${grpc}`),
+      resolve(
+        grpc === '0' ? text.toString('utf8', 5) : grpc === '' ? (http === 0 ? 'closed' : `${http}`) : `grpc ${grpc}`,
+      ),
     );
     stream.once('error', reject);
     stream.once('close', () => reject(new Error('closed')));

@@ -89,6 +89,7 @@ export class TwoMeshes {
           gatewayAddresses: [...GATEWAYS],
           probe: { period: '300ms', timeout: '1s', failureThreshold: 2 },
           serviceExports: true,
+          federation: 'gateway',
           ...props,
         });
       }),
