@@ -18,7 +18,8 @@ export interface HeldDeletionsOptions {
   readonly log: Pick<Logger, 'warn'>;
   readonly report: LinkReport;
   /**
-   * Puts on record what the user has confirmed, before anything of it is deleted; undefined if that is certain anyway.
+   * Puts on record what the user has confirmed, before anything of it is deleted. Returns `undefined` if nothing needs to be
+   * recorded.
    * @default - nothing is on record
    */
   readonly record?: (() => Promise<void> | undefined) | undefined;
@@ -99,7 +100,7 @@ export class HeldDeletions {
     return new Map(this.#options.sorts.map((sort) => [sort, sort.states()]));
   }
 
-  /** Forgets what was confirmed of keys of which nothing is here any more. */
+  /** Forgets confirmations for keys that have nothing here any more. */
   #retainConfirmed(states: ReadonlyMap<Counted, ExportStates>): void {
     const { confirmed } = this.#losses;
     if (confirmed.digests.size === 0 || ![...states.keys()].some(({ isRead }) => isRead)) return;

@@ -98,7 +98,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     this.#options.answers.forget(key);
   }
 
-  /** Returns the pods behind all Services, for a limit on their number; of one that is not known, those that are mirrored. */
+  /** Returns the pods behind all Services. While the slices of a Service are not known, these are its mirrored pods. */
   *candidates(): Generator<Candidate> {
     for (const key of this.#keys()) {
       const listed = this.#listed(key);
@@ -119,8 +119,8 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   }
 
   /**
-   * Returns how a Service whose pods are held is mirrored: pod by pod as before, though the settings say otherwise, or left as
-   * it is, as it cannot be; undefined: as it is exported.
+   * Returns how a Service is mirrored while deletions of its pods are held: pod by pod, though the settings say otherwise, or
+   * as it is, where its new form has no pods. Returns `undefined` if none is held: it is mirrored as it is exported.
    */
   heldAs(key: string): HeldForm | undefined {
     const exported = this.#options.mirrored.get(key);
@@ -203,7 +203,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return new Set([...pods].map(serviceOf));
   }
 
-  /** The pods that are to have endpoint mirrors; undefined: the Service is gone, and its pods are not counted. */
+  /** Returns the pods that are to have endpoint mirrors. It is `undefined` if the Service is gone: its pods are not counted. */
   #wanted(key: string): Hostnames | 'unknown' | undefined {
     const isOff = this.#options.mirrored.get(key) !== undefined && !this.#options.isHeadless();
     return isOff ? NO_PODS : hostnamesOf(this.#options.mirrored, key);

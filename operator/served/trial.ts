@@ -46,7 +46,7 @@ export class Trial {
     target.run(this.client, signal);
   }
 
-  /** Records what is in the way of reading the target; undefined: nothing any more. */
+  /** Records what is in the way of reading the target. `undefined` clears it. */
   found(obstacle: TargetObstacle | undefined): void {
     this.#obstacle = obstacle;
     if (obstacle !== undefined) this.#onProblem(obstacle.error);

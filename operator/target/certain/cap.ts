@@ -38,7 +38,7 @@ const REVIEW_MS = 250;
 
 export class Cap {
   readonly #options: CapOptions;
-  /** Those that are served; undefined: all are. */
+  /** Keys of those that are served. It is `undefined` while all are. */
   #admitted: ReadonlySet<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
 

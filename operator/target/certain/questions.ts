@@ -48,7 +48,7 @@ export class Questions<A, C> {
     this.#queue.add(key);
   }
 
-  /** Returns what the target answered about a key; undefined: nothing yet. */
+  /** Returns the answer about a key, or `undefined` before there is one. */
   answer(key: string): A | undefined {
     return this.#answers.get(key);
   }

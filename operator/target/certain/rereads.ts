@@ -18,7 +18,7 @@ export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOpti
 
 /** What the target answered about an object. */
 export interface Answer<T extends KubeObject> {
-  /** Undefined: it does not exist, or is not what the API allows. */
+  /** It is `undefined` if it does not exist, or is not what the API allows. */
   readonly object: T | undefined;
 }
 
