@@ -1,7 +1,7 @@
 /**
- * Generates the types of the kinds in crds/ from their schemas, and the schema of cluster files as JSON, for editors: `node
- * synth/generate.ts` writes them, `--check` exits 1 naming each file that is not what its schema says. Development only; not
- * part of the package.
+ * Generates the types of the kinds in crds/ from their schemas, the schemas of props in constructs/ from their interfaces,
+ * and the schema of cluster files as JSON, for editors: `node synth/generate.ts` writes them, `--check` exits 1 naming each
+ * file that has drifted from its source. Development only; not part of the package.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -14,7 +14,7 @@ import { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, OBJECT_REF_SCHEMA } from '../crds/l
 import { CLUSTER_PROPERTY_SCHEMA } from '../crds/mcs/cluster-property/schema.ts';
 import { SERVICE_EXPORT_SCHEMA } from '../crds/mcs/service-export/schema.ts';
 import { SERVICE_IMPORT_SCHEMA } from '../crds/mcs/service-import/schema.ts';
-import { CLUSTER_SET_SCHEMA } from './cluster-file/schema.ts';
+import { type PropsSchemas, propsSchemas } from './generate-props.ts';
 
 /** A file that is generated. */
 interface Generated {
@@ -70,27 +70,37 @@ const typesOf = async (folder: string, root: object, others: readonly object[] =
   };
 };
 
-const clusterSetSchema = async (): Promise<Generated> => ({
-  file: path('synth/cluster-file/schema.gen.json'),
-  from: 'synth/cluster-file/schema.ts',
-  text: await formatted(JSON.stringify(CLUSTER_SET_SCHEMA), 'json'),
+const propsOf = async ({ folder, source }: PropsSchemas): Promise<Generated> => ({
+  file: path(`constructs/${folder}/schema.gen.ts`),
+  from: `the interfaces of constructs/${folder}/`,
+  text: await formatted(source, 'typescript'),
 });
 
-const generated = [
-  await typesOf('link', LINK_SCHEMA, [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA]),
-  await typesOf('failover', FAILOVER_SCHEMA),
-  await typesOf('mcs/service-export', SERVICE_EXPORT_SCHEMA),
-  await typesOf('mcs/service-import', SERVICE_IMPORT_SCHEMA),
-  await typesOf('mcs/cluster-property', CLUSTER_PROPERTY_SCHEMA),
-  await clusterSetSchema(),
-];
-for (const { file, from, text } of generated) {
+/** Read when the schemas of props are written: it consists of them. */
+const clusterSetSchema = async (): Promise<Generated> => {
+  const { CLUSTER_SET_SCHEMA } = await import('./cluster-file/schema.ts');
+  return {
+    file: path('synth/cluster-file/schema.gen.json'),
+    from: 'synth/cluster-file/schema.ts',
+    text: await formatted(JSON.stringify(CLUSTER_SET_SCHEMA), 'json'),
+  };
+};
+
+const settle = async ({ file, from, text }: Generated): Promise<void> => {
   if (!process.argv.includes('--check')) {
     await writeFile(file, text);
-    continue;
+    return;
   }
-  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) return;
   const name = relative(process.cwd(), file);
   process.stderr.write(`${name} is not what ${from} says: run \`npm run generate\`\n`);
   process.exitCode = 1;
-}
+};
+
+await settle(await typesOf('link', LINK_SCHEMA, [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA]));
+await settle(await typesOf('failover', FAILOVER_SCHEMA));
+await settle(await typesOf('mcs/service-export', SERVICE_EXPORT_SCHEMA));
+await settle(await typesOf('mcs/service-import', SERVICE_IMPORT_SCHEMA));
+await settle(await typesOf('mcs/cluster-property', CLUSTER_PROPERTY_SCHEMA));
+for (const schemas of propsSchemas()) await settle(await propsOf(schemas));
+await settle(await clusterSetSchema());

@@ -14,7 +14,7 @@ import { ARGO_CD_FOLDER, argoCdErrors } from './errors.ts';
 import { ARGO_CD_CUSTOMIZATIONS } from './health.ts';
 import { appProject } from './project.ts';
 import type { ArgoCdProps } from './props.ts';
-import { ARGO_CD_PROPS } from './schema.ts';
+import { ARGO_CD_PROPS } from './schema.gen.ts';
 import { annotateSyncWaves } from './sync-waves.ts';
 
 /**

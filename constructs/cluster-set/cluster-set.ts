@@ -19,7 +19,7 @@ import { Multicluster } from './multicluster.ts';
 import { ClusterProperty } from '../services/cluster-property.ts';
 import { McsCrds } from '../services/mcs-crds.ts';
 import type { ClusterSetLink, ClusterSetMcs, ClusterSetMember, ClusterSetProps } from './props.ts';
-import { CLUSTER_SET_PROPS } from './schema.ts';
+import { CLUSTER_SET_PROPS } from './schema.gen.ts';
 import { type ClusterPair, linkedPairs, pairErrors, topologyErrors } from './topology.ts';
 
 /** The constructs of one member. */

@@ -21,7 +21,7 @@ import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
 import { MirrorOperator } from '../operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../operator/props.ts';
 import { ServiceFailoverCrd } from '../services/service-failover-crd.ts';
-import { MULTICLUSTER_PROPS } from './schema.ts';
+import { MULTICLUSTER_PROPS } from './schema.gen.ts';
 
 /** The Pod Security Standard of the namespace. */
 export type PodSecurity = 'privileged' | 'restricted';

@@ -17,7 +17,6 @@ import {
 } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { acceptProps } from './props.ts';
-import { list, map, object, text, texts } from './schema.ts';
 
 /** Which verbs are allowed on which resources. */
 export interface PolicyRule {
@@ -65,38 +64,29 @@ export interface GrantProps {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const GRANT_PROPS = object(
-  'Rights of a ServiceAccount',
-  {
-    to: {
-      type: 'object',
-      description: 'The ServiceAccount',
-      required: ['name'],
-      properties: { name: text('Its name'), namespace: text('Its namespace') },
+const TEXT = { type: 'string' };
+const TEXTS = { type: 'array', items: TEXT };
+
+/** By hand, since a ServiceAccount of cdk8s-plus has more properties than are read. */
+const GRANT_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['to', 'rules', 'labels'],
+  properties: {
+    to: { type: 'object', required: ['name'], properties: { name: TEXT, namespace: TEXT } },
+    rules: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['group', 'resources', 'verbs'],
+        properties: { group: TEXT, resources: TEXTS, resourceNames: TEXTS, verbs: TEXTS, why: TEXT },
+      },
     },
-    rules: list(
-      'Rights',
-      object(
-        'A rule',
-        {
-          group: text('API group'),
-          resources: texts('Plural names of the resources'),
-          resourceNames: texts('Names of the only objects that the rule allows'),
-          verbs: texts('Allowed verbs'),
-          why: text('Reason for the rule'),
-        },
-        'group',
-        'resources',
-        'verbs',
-      ),
-    ),
-    namespace: text('Namespace of the rights; default the whole cluster'),
-    labels: map('Labels of the role and its binding'),
+    namespace: TEXT,
+    labels: { type: 'object', additionalProperties: TEXT },
   },
-  'to',
-  'rules',
-  'labels',
-);
+};
 
 /** A Role or ClusterRole, and its binding, both with the name of the ServiceAccount. */
 export class Grant extends Construct {
@@ -111,10 +101,16 @@ export class Grant extends Construct {
 
   constructor(scope: Construct, id: string, given: GrantProps) {
     super(scope, id);
-    const { to, rules, namespace, labels } = acceptProps<GrantProps>(this, GRANT_PROPS, given, undefined, ({ to }) => ({
-      construct: `Grant ${to.name}`,
-      found: [],
-    }));
+    const { to, rules, namespace, labels } = acceptProps<GrantProps>(
+      this,
+      GRANT_SCHEMA,
+      given,
+      undefined,
+      ({ to }) => ({
+        construct: `Grant ${to.name}`,
+        found: [],
+      }),
+    );
     this.rules = rules;
     this.namespace = namespace;
     const metadata = { name: to.name, labels, ...(namespace !== undefined && { namespace }) };

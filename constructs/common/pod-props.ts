@@ -27,20 +27,32 @@ export interface NodeTerm {
   readonly matchExpressions: readonly NodeRequirement[];
 }
 
+/** Nodes that the pods may run on. */
+export interface RequiredNodes {
+  /** Terms; a node must match at least one. */
+  readonly nodeSelectorTerms: readonly NodeTerm[];
+}
+
+/** Nodes that the pods prefer. */
+export interface PreferredNodes {
+  /** Weight of the preference, from 1 to 100. */
+  readonly weight: number;
+  /** The nodes. */
+  readonly preference: NodeTerm;
+}
+
 /** Nodes that the pods run on, as `nodeAffinity` of a pod. A node must match at least one of the required terms. */
 export interface NodeAffinity {
   /**
    * Nodes that the pods may run on.
    * @default - any node
    */
-  readonly requiredDuringSchedulingIgnoredDuringExecution?:
-    { readonly nodeSelectorTerms: readonly NodeTerm[] } | undefined;
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: RequiredNodes | undefined;
   /**
    * Nodes that the pods prefer, each term with a weight from 1 to 100.
    * @default - no preference
    */
-  readonly preferredDuringSchedulingIgnoredDuringExecution?:
-    readonly { readonly weight: number; readonly preference: NodeTerm }[] | undefined;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredNodes[] | undefined;
 }
 
 /** Props of a Deployment and its pods. */

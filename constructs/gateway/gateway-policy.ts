@@ -15,7 +15,7 @@ import { dnsLabel } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
 import { scraperErrors, ScrapePolicy, type ServiceAccountRef, VIZ_PROMETHEUS } from '../common/scrape-policy.ts';
 import { GATEWAY_LABELS, GATEWAY_PODS } from './gateway-service.ts';
-import { GATEWAY_POLICY_PROPS } from './schema.ts';
+import { GATEWAY_POLICY_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link GatewayPolicy}. */
 export interface GatewayPolicyProps {

@@ -21,7 +21,7 @@ import {
   gatewayServiceErrors,
   type GatewayServiceProps,
 } from './gateway-service.ts';
-import { GATEWAY_PROPS } from './schema.ts';
+import { GATEWAY_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link Gateway}. */
 export interface GatewayProps extends PodProps {

@@ -12,7 +12,7 @@ import { AboutApi, Default, Label, McsApi, remoteAccessName, tokenSecretName, Va
 import { Grant, type PolicyRule } from '../common/grant.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
-import { REMOTE_ACCESS_PROPS } from './schema.ts';
+import { REMOTE_ACCESS_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link RemoteAccess}. */
 export interface RemoteAccessProps {

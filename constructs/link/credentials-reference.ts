@@ -17,7 +17,7 @@ import {
   type SecretMetadata,
   STAND_IN,
 } from './kubeconfig.ts';
-import { CREDENTIALS_REFERENCE_PROPS } from './schema.ts';
+import { CREDENTIALS_REFERENCE_PROPS } from './schema.gen.ts';
 
 /** A store of external-secrets that holds tokens. */
 export interface SecretStoreRef {

@@ -15,11 +15,14 @@ import {
   type SecretMetadata,
   STAND_IN,
 } from './kubeconfig.ts';
-import { LINK_CREDENTIALS_PROPS } from './schema.ts';
+import { LINK_CREDENTIALS_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link LinkCredentials}. */
 export interface LinkCredentialsProps extends CredentialsProps {
-  /** Bearer token of a ServiceAccount of the target. The rendered manifest contains it: keep it secret. */
+  /**
+   * Bearer token of a ServiceAccount of the target. The rendered manifest contains it: keep it secret.
+   * @writeOnly
+   */
   readonly token: string;
 }
 

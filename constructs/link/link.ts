@@ -8,7 +8,7 @@ import { Default, LinkApi } from '../../crds/wire.ts';
 import { acceptProps } from '../common/props.ts';
 import { linkErrors } from './errors.ts';
 import type { LinkProps } from './props.ts';
-import { LINK_PROPS } from './schema.ts';
+import { LINK_PROPS } from './schema.gen.ts';
 import { linkSpec } from './spec.ts';
 
 /**

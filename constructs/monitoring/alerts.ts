@@ -12,7 +12,7 @@ import { acceptProps } from '../common/props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { ALERT_RULES, alertName, type AlertName, type AlertRule, runbookUrl } from './alert-rules.ts';
 import { MONITORING_API, prometheusDuration } from './prop-rules.ts';
-import { ALERTS_PROPS } from './schema.ts';
+import { ALERTS_PROPS } from './schema.gen.ts';
 
 /** Settings of an alert. */
 export interface AlertSettings {
@@ -29,6 +29,7 @@ export interface AlertSettings {
   /**
    * Value above which the alert fires: mirrors for MirrorsFailed, seconds for ConvergenceSlow, a fraction for
    * ReconcileErrors. Other alerts have no threshold.
+   * @asType number
    * @default - 0, 30 and 0.5
    */
   readonly threshold?: number | undefined;

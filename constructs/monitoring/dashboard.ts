@@ -9,7 +9,7 @@ import { dnsLabel, dnsSubdomain, labelErrors } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
 import { DASHBOARD_SECTIONS } from './dashboard-panels.ts';
 import { DASHBOARD_VARIABLES, type DashboardPanel } from './dashboard-queries.ts';
-import { DASHBOARD_PROPS } from './schema.ts';
+import { DASHBOARD_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link Dashboard}. */
 export interface DashboardProps {
@@ -20,7 +20,7 @@ export interface DashboardProps {
   readonly name?: string | undefined;
   /**
    * Namespace of the ConfigMap, which the sidecar must watch.
-   * @default - the chart's, else `linkerd-multicluster`; of Monitoring, the operator's
+   * @default - the chart's, else `linkerd-multicluster`, and of Monitoring the operator's
    */
   readonly namespace?: string | undefined;
   /**

@@ -10,7 +10,7 @@ import { type MirrorOperator, operatorStandIn } from '../operator/mirror-operato
 import { labelsErrors } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
 import { MONITORING_API, prometheusDuration } from './prop-rules.ts';
-import { MONITOR_PROPS } from './schema.ts';
+import { MONITOR_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link Monitor}. */
 export interface MonitorProps {

@@ -9,7 +9,7 @@ import { type MirrorOperator, operatorStandIn } from '../operator/mirror-operato
 import { Alerts, type AlertsProps } from './alerts.ts';
 import { Dashboard, type DashboardProps } from './dashboard.ts';
 import { Monitor } from './monitor.ts';
-import { MONITORING_PROPS } from './schema.ts';
+import { MONITORING_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link Monitoring}. */
 export interface MonitoringProps {

@@ -20,7 +20,7 @@ import { mirrorOperatorErrors } from './errors.ts';
 import { foundByLinkerd, LABELS, PODS } from './pods.ts';
 import type { MirrorOperatorProps } from './props.ts';
 import { operatorRules } from './rights.ts';
-import { MIRROR_OPERATOR_PROPS } from './schema.ts';
+import { MIRROR_OPERATOR_PROPS } from './schema.gen.ts';
 import { listedSecrets } from './settings.ts';
 
 const REPLICAS = 2;

@@ -4,6 +4,23 @@ import type { PodProps } from '../common/pod-props.ts';
 import type { Scrapers } from '../common/scrape-policy.ts';
 import type { OperatorSettings } from './settings.ts';
 
+/** A network. */
+export interface IpBlock {
+  /** Network in CIDR notation. */
+  readonly cidr: string;
+  /**
+   * Parts of the network that may not connect.
+   * @default - none
+   */
+  readonly except?: readonly string[] | undefined;
+}
+
+/** Clients that may connect to the pods. */
+export interface AllowedPeers {
+  /** Peers that may connect; at least one. */
+  readonly from: readonly NetworkPolicyPeer[];
+}
+
 /** A peer of a NetworkPolicy: pods, or a network. */
 export interface NetworkPolicyPeer {
   /**
@@ -20,7 +37,7 @@ export interface NetworkPolicyPeer {
    * Network in CIDR notation that may connect, except for some parts of it.
    * @default - none
    */
-  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] | undefined } | undefined;
+  readonly ipBlock?: IpBlock | undefined;
 }
 
 /** Properties of {@link MirrorOperator}. */
@@ -46,7 +63,7 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    * Whether federated Services may lead to pods of other clusters, on a flat network. If true, the operator may read the
    * Secrets of the control plane's namespace, or those of `credentialsSecrets` there: only clusters of which the control plane
    * has credentials can be members.
-   * @default - false; of Multicluster and ClusterSet, whether a Link has federation `flat`
+   * @default - false, and of Multicluster and ClusterSet whether a Link has federation `flat`
    */
   readonly flat?: boolean | undefined;
   /**
@@ -73,7 +90,7 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    * Clients that may connect to the pods, as peers of a NetworkPolicy; false for no NetworkPolicy.
    * @default - all, to the admin port and the ports of the proxy
    */
-  readonly networkPolicy?: false | { readonly from: readonly NetworkPolicyPeer[] } | undefined;
+  readonly networkPolicy?: false | AllowedPeers | undefined;
   /**
    * Clients that may use the admin port of pods in the mesh: `anybody`, or meshed clients of these ServiceAccounts, as in
    * `{ name: 'prometheus', namespace: 'linkerd-viz' }`. Linkerd always allows the probes of the kubelet.

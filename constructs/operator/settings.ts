@@ -79,7 +79,7 @@ export interface OperatorSettings {
   /**
    * Names of the only Secrets that the operator may read, each watched by its name; `any` for all in its namespace, where
    * other tools create Links.
-   * @default - any; of Multicluster and ClusterSet, the Secrets that the Links name
+   * @default - any, and of Multicluster and ClusterSet the Secrets that the Links name
    */
   readonly credentialsSecrets?: 'any' | readonly string[] | undefined;
   /**

@@ -43,7 +43,6 @@ export {
   type ServiceObject,
   type ServiceRef,
 } from './route/backends.ts';
-export { SERVICE_REF, SPLIT } from './route/schema.ts';
 export { podHostname } from './import/pods.ts';
 export { derivedPortName } from './import/ports.ts';
 export { importSlicePrefix } from './import/slices.ts';

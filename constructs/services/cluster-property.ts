@@ -9,7 +9,7 @@ import { PROPERTY_MAX_LENGTH } from '../../crds/mcs/cluster-property/schema.ts';
 import { AboutApi } from '../../crds/wire.ts';
 import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
-import { CLUSTER_PROPERTY_PROPS } from './schema.ts';
+import { CLUSTER_PROPERTY_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link ClusterProperty}. */
 export interface ClusterPropertyProps {

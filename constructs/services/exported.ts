@@ -12,7 +12,7 @@ import { Label, Value } from '../../crds/wire.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
 import { acceptProps } from '../common/props.ts';
 import type { MirrorMode } from '../rendered/index.ts';
-import { EXPORT_OPTIONS } from './schema.ts';
+import { EXPORT_OPTIONS } from './schema.gen.ts';
 import { type ExportedMetadata, exportedMetadataErrors, exportManifest } from './service-export.ts';
 
 /** Options of an export. */

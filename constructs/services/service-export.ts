@@ -9,7 +9,7 @@ import { McsApi } from '../../crds/wire.ts';
 import { annotationsErrors, dnsLabel, labelsErrors, serviceName } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
 import { type Metadata, serviceNameOf, type ServiceRef } from '../rendered/index.ts';
-import { SERVICE_EXPORT_PROPS } from './schema.ts';
+import { SERVICE_EXPORT_PROPS } from './schema.gen.ts';
 
 /** Metadata that is exported beside a Service; nothing of the Service's own is. */
 export interface ExportedMetadata {

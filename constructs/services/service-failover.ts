@@ -13,7 +13,7 @@ import { dnsLabel, dnsSubdomain, serviceName } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { backendName, type BackendRef, type RouteKind, serviceNameOf, type ServiceRef } from '../rendered/index.ts';
-import { SERVICE_FAILOVER_PROPS } from './schema.ts';
+import { SERVICE_FAILOVER_PROPS } from './schema.gen.ts';
 
 /** A Service that can take the requests. */
 export interface FailoverBackendProps extends BackendRef {

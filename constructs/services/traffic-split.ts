@@ -14,7 +14,7 @@ import {
   type RouteProps,
   serviceNameOf,
 } from '../rendered/index.ts';
-import { TRAFFIC_SPLIT_PROPS } from './schema.ts';
+import { TRAFFIC_SPLIT_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link TrafficSplit}. */
 export interface TrafficSplitProps extends RouteProps {}

@@ -14,7 +14,7 @@ export default defineConfig({
       'test/operator/mcs/{imports,session-party}.test.ts',
       'test/operator/failover/failovers.test.ts',
     ],
-    isolate: false,
-    testTimeout: 10_000,
+    isolate: true,
+    testTimeout: 120_000,
   },
 });

@@ -18,7 +18,7 @@ const generate = (...args: readonly string[]): Promise<{ readonly code: unknown;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'linkspan-generate-'));
-  for (const name of ['crds', 'constructs', 'synth', 'package.json', '.prettierrc.json']) {
+  for (const name of ['crds', 'constructs', 'synth', 'package.json', 'tsconfig.json', '.prettierrc.json']) {
     await cp(join(ROOT, name), join(copy, name), { recursive: true });
   }
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
@@ -35,6 +35,7 @@ describe('synth/generate.ts', () => {
     ['crds/link/types.gen.ts', 'crds/link/schema.ts'],
     ['crds/failover/types.gen.ts', 'crds/failover/schema.ts'],
     ['crds/mcs/service-import/types.gen.ts', 'crds/mcs/service-import/schema.ts'],
+    ['constructs/gateway/schema.gen.ts', 'the interfaces of constructs/gateway/'],
     ['synth/cluster-file/schema.gen.json', 'synth/cluster-file/schema.ts'],
   ])('names %s when it has drifted, and writes it anew', async (file, schema) => {
     await appendFile(join(copy, file), '// drift\n');

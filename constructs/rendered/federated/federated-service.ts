@@ -13,7 +13,7 @@ import { copiedAnnotations, copiedLabels, type Metadata } from '../mirror/copied
 import { type FederatedMembersProps, memberErrors, memberSlices, membershipAnnotations } from './members.ts';
 import type { MirrorMode } from '../mirror/mirror-service.ts';
 import { crossesGateway, type MirrorPort, portErrors, servicePorts } from '../mirror/ports.ts';
-import { FEDERATED_SERVICE_PROPS } from '../mirror/schema.ts';
+import { FEDERATED_SERVICE_PROPS } from './schema.gen.ts';
 import { staticError } from '../mirror/static-endpoints.ts';
 
 /** Properties of {@link FederatedService}. */

@@ -33,6 +33,7 @@ export interface ImportedPod {
   readonly ready?: boolean | undefined;
   /**
    * IP addresses of the pod's Service, one for each family.
+   * @maxItems 2
    * @default - the API server chooses one, and until it is known no slices are rendered for the pod
    */
   readonly ips?: readonly string[] | undefined;
@@ -99,6 +100,7 @@ export interface ServiceImportProps extends StaticEndpointsProps {
   readonly mode?: MirrorMode | undefined;
   /**
    * IP addresses of the Service, one for each family, if type is ClusterSetIP; the derived Service gets them.
+   * @maxItems 2
    * @default - the API server chooses one for the derived Service, and the ServiceImport has none
    */
   readonly ips?: readonly string[] | undefined;

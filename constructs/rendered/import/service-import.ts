@@ -18,7 +18,7 @@ import { addressSpec, importPorts } from './ports.ts';
 import type { ServiceImportProps } from './props.ts';
 import { importObjects } from './slices.ts';
 import { servicePorts } from '../mirror/ports.ts';
-import { SERVICE_IMPORT_PROPS } from '../mirror/schema.ts';
+import { SERVICE_IMPORT_PROPS } from './schema.gen.ts';
 
 /**
  * ServiceImport of the name of the exported Services, the Service `<service>-clusterset` that is derived from it, and the

@@ -21,7 +21,7 @@ import {
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
-import { ENDPOINT_MIRROR_PROPS } from './schema.ts';
+import { ENDPOINT_MIRROR_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link EndpointMirror}. */
 export interface EndpointMirrorProps extends TargetServiceProps, StaticEndpointsProps {

@@ -12,7 +12,7 @@ import { type EndpointsKind, endpointsObjects } from './endpoints.ts';
 import { gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import { servicePorts } from './ports.ts';
 import type { StaticEndpointsProps } from './static-endpoints.ts';
-import { GATEWAY_PROBE_PROPS } from './schema.ts';
+import { GATEWAY_PROBE_PROPS } from './schema.gen.ts';
 
 /** Properties of {@link GatewayProbe}. */
 export interface GatewayProbeProps extends StaticEndpointsProps {

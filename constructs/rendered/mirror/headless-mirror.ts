@@ -20,7 +20,7 @@ import {
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
-import { HEADLESS_MIRROR_PROPS } from './schema.ts';
+import { HEADLESS_MIRROR_PROPS } from './schema.gen.ts';
 
 /** A pod behind a headless mirror. */
 export interface HeadlessMirrorAddress {

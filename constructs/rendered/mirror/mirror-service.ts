@@ -20,7 +20,7 @@ import {
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
-import { MIRROR_SERVICE_PROPS } from './schema.ts';
+import { MIRROR_SERVICE_PROPS } from './schema.gen.ts';
 
 /** How traffic reaches the target: through its gateway, or from pod to pod on a flat network. */
 export type MirrorMode = 'gateway' | 'remote-discovery';

@@ -8,7 +8,10 @@ import { type FieldError, fieldError } from '../../../crds/field-error.ts';
 import { Annotation, mirrorName } from '../../../crds/wire.ts';
 import { dnsLabel, dnsSubdomain, serviceName } from '../../common/prop-rules.ts';
 
-/** A Service of any version of cdk8s-plus. */
+/**
+ * A Service of any version of cdk8s-plus.
+ * @instanceOf Service
+ */
 export interface ServiceObject {
   /** Name of the Service. */
   readonly name: string;
@@ -38,6 +41,15 @@ export interface Backend extends BackendRef {
   readonly weight: number;
 }
 
+/** A backend in the order of failover. */
+export interface RankedBackend extends BackendRef {
+  /**
+   * Ignored, so that the objects of `backends` can be used.
+   * @default - none
+   */
+  readonly weight?: number | undefined;
+}
+
 /** Props of backends. */
 export interface BackendsProps {
   /** Services that share the requests; at least one, each Service once. */
@@ -46,7 +58,7 @@ export interface BackendsProps {
    * Order of failover: backends by preference. It is rendered as an annotation, for a controller that changes weights.
    * @default - none
    */
-  readonly failover?: readonly BackendRef[] | undefined;
+  readonly failover?: readonly RankedBackend[] | undefined;
 }
 
 /** Props of an object that divides the requests to a Service. */

@@ -9,7 +9,7 @@ import { RouteApi } from '../../../crds/wire.ts';
 import { labelsErrors, portNumber } from '../../common/prop-rules.ts';
 import { acceptProps } from '../../common/props.ts';
 import { backendName, routeErrors, routeMetadata, routeName, type RouteProps, serviceNameOf } from './backends.ts';
-import { SERVICE_ROUTE_PROPS } from './schema.ts';
+import { SERVICE_ROUTE_PROPS } from './schema.gen.ts';
 
 /** A kind of route that Linkerd's proxies follow when its parent is a Service. */
 export type RouteKind = 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute';

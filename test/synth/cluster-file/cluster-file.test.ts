@@ -1,63 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import type {
-  AlertSettings,
-  ArgoCdDestination,
-  ArgoCdProps,
-  AutomatedSync,
-  ClusterSetMember,
-  ClusterSetProps,
-  DashboardProps,
-  GatewayServiceProps,
-  Topology,
-} from '../../../constructs/index.ts';
 import { formatFieldErrors } from '../../../crds/index.ts';
-import type { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
 import { parseClusterFile } from '../../../synth/cluster-file/cluster-file.ts';
 import { clusterFile, clusterSetProps } from '../../support/cluster-file.ts';
-
-/** True if both are the same names. */
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
-
-type Schema = typeof CLUSTER_SET_SCHEMA.properties;
-type Member = Schema['members']['items'];
-type Gateway = Member['properties']['gateway'];
-type AlertSchema = Schema['monitoring']['properties']['alerts']['else']['additionalProperties'];
-type ArgoCdSchema = Schema['argoCd']['properties'];
-type Fields<S extends { readonly properties: object }> = keyof S['properties'];
-
-/** Held by the compiler: a prop that the schema does not have, or the other way round, is an error here. */
-const SCHEMA_HAS_THE_PROPS: {
-  readonly set: Same<Fields<typeof CLUSTER_SET_SCHEMA>, keyof ClusterSetProps | 'argoCd'>;
-  readonly member: Same<Fields<Member>, keyof ClusterSetMember>;
-  readonly gateway: Same<Fields<Gateway>, keyof NonNullable<ClusterSetMember['gateway']>>;
-  readonly service: Same<Fields<Gateway['properties']['service']>, keyof GatewayServiceProps>;
-  readonly apiServer: Same<Fields<Member['properties']['apiServer']>, keyof NonNullable<ClusterSetMember['apiServer']>>;
-  readonly topology: Same<Fields<Schema['topology']>, keyof Topology>;
-  readonly operator: Same<Fields<Schema['operator']>, keyof ClusterSetProps['operator']>;
-  readonly monitoring: Same<Fields<Schema['monitoring']>, keyof NonNullable<ClusterSetProps['monitoring']>>;
-  readonly dashboard: Same<Fields<Schema['monitoring']['properties']['dashboard']['else']>, keyof DashboardProps>;
-  readonly alert: Same<Fields<AlertSchema['else']>, keyof AlertSettings>;
-  readonly credentials: Same<Fields<Schema['credentials']>, keyof NonNullable<ClusterSetProps['credentials']>>;
-  readonly argoCd: Same<Fields<Schema['argoCd']>, Exclude<keyof ArgoCdProps, 'clusterSet'>>;
-  readonly automated: Same<Fields<ArgoCdSchema['automated']['else']>, keyof AutomatedSync>;
-  readonly destination: Same<Fields<ArgoCdSchema['destinations']['additionalProperties']>, keyof ArgoCdDestination>;
-} = {
-  set: true,
-  member: true,
-  gateway: true,
-  service: true,
-  apiServer: true,
-  topology: true,
-  operator: true,
-  monitoring: true,
-  dashboard: true,
-  alert: true,
-  credentials: true,
-  argoCd: true,
-  automated: true,
-  destination: true,
-};
 
 interface NetworkPolicy {
   readonly spec: { readonly ingress: readonly { readonly from?: readonly object[] }[] };
@@ -70,7 +15,6 @@ const complaintsOf = (text: string): readonly string[] => {
 
 describe('a cluster file', () => {
   it('says what the props of a ClusterSet say, field by field', () => {
-    expect(Object.values(SCHEMA_HAS_THE_PROPS)).not.toContain(false);
     const read = parseClusterFile(clusterFile(clusterSetProps(3)));
     expect(read.ok && read.value.clusterSet.pairs).toHaveLength(6);
   });

@@ -243,7 +243,7 @@ describe('what is refused', () => {
     [
       'a mode that there is not',
       { mode: 'flat' as 'gateway' },
-      ['mode: "flat" must be one of remote-discovery, gateway'],
+      ['mode: "flat" must be one of gateway, remote-discovery'],
     ],
     [
       'an address of a gateway that is none',
