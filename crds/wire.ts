@@ -252,6 +252,12 @@ export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
 /** The field manager of every write of ours. */
 export const FIELD_MANAGER = 'linkspan';
 
+/** Who the commands are in managedFields and audit logs: not the operator, whose writes are its own. */
+export const COMMAND_LINE = 'linkspan-cli';
+
+/** Field managers of all that we write. */
+export const OUR_MANAGERS: readonly string[] = [FIELD_MANAGER, COMMAND_LINE];
+
 /** User agent of our requests, as it is in the audit logs of the source cluster and of target clusters. */
 export const UserAgent = { source: 'linkspan-operator', target: 'linkspan' } as const;
 

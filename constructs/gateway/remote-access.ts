@@ -46,7 +46,8 @@ export interface RemoteAccessProps {
    */
   readonly linkerdController?: boolean | undefined;
   /**
-   * Whether to render a Secret for a token that does not expire. `none` is for short-lived tokens of the TokenRequest API.
+   * Whether to render a Secret for a token that does not expire. `none` is for tokens of the TokenRequest API, which end:
+   * the account may then ask for another one of its own, by which the operator renews it in time.
    * @default secret
    */
   readonly token?: 'secret' | 'none' | undefined;
@@ -107,6 +108,24 @@ const controllerRules: readonly PolicyRule[] = [
   },
 ];
 
+/** Rights by which the operator renews the token that it has, in the namespace of the account. */
+const renewalRules = (name: string): readonly PolicyRule[] => [
+  {
+    group: '',
+    resources: ['serviceaccounts/token'],
+    resourceNames: [name],
+    verbs: ['create'],
+    why: 'the operator renews its token before it ends',
+  },
+  {
+    group: '',
+    resources: ['configmaps'],
+    resourceNames: ['kube-root-ca.crt'],
+    verbs: ['get'],
+    why: 'the operator knows the next CA of the API server before it is used; it keeps the CA that it has without this right',
+  },
+];
+
 /** Endpoints are not among them: with EndpointSlices, which is Linkerd's default, it does not ask for them. */
 const destinationRules: readonly PolicyRule[] = [
   { group: '', resources: ['pods'], verbs: READ, why: 'Linkerd finds the pods behind an address' },
@@ -126,9 +145,8 @@ export class RemoteAccess extends Construct {
   readonly serviceAccount: ServiceAccount;
   /** The Secret that Kubernetes stores the token in; undefined if `token` is `none`. */
   readonly tokenSecret: Secret | undefined;
-  /** The rights: in the whole cluster, or in each of the namespaces. */
+  /** The rights: in the whole cluster, or in each of the namespaces; and in its own, that to renew its token. */
   readonly grants: readonly Grant[];
-
   constructor(scope: Construct, id: string, given: RemoteAccessProps) {
     super(scope, id);
     const namespaceOf = (props: RemoteAccessProps): string =>
@@ -155,9 +173,17 @@ export class RemoteAccess extends Construct {
       ...(linkerdController ? controllerRules : []),
       ...(flat ? destinationRules : []),
     ];
-    const grant = (id: string, within?: string) =>
-      new Grant(this, id, { to: this.serviceAccount, rules, namespace: within, labels });
-    this.grants = exportNamespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
+    const renewal = token === 'none' ? renewalRules(this.name) : [];
+    // A namespace has one Role of the name.
+    const rulesIn = (within: string): readonly PolicyRule[] => [...rules, ...(within === namespace ? renewal : [])];
+    const grant = (id: string, granted: readonly PolicyRule[], within?: string) =>
+      new Grant(this, id, { to: this.serviceAccount, rules: granted, namespace: within, labels });
+    this.grants = [
+      ...(exportNamespaces?.map((each) => grant(`Exports-${each}`, rulesIn(each), each)) ?? [grant('Exports', rules)]),
+      ...(renewal.length > 0 && exportNamespaces?.includes(namespace) !== true
+        ? [grant('Renewal', renewal, namespace)]
+        : []),
+    ];
   }
 }
 

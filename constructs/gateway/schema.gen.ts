@@ -210,7 +210,7 @@ export const REMOTE_ACCESS_PROPS = {
     token: {
       type: 'string',
       description:
-        'Whether to render a Secret for a token that does not expire. none is for short-lived tokens of the TokenRequest API; default secret',
+        'Whether to render a Secret for a token that does not expire. none is for tokens of the TokenRequest API, which end: the account may then ask for another one of its own, by which the operator renews it in time; default secret',
       enum: ['secret', 'none'],
     },
   },

@@ -22,6 +22,7 @@ export interface AlertRule {
 
 const OPERATOR = 'cluster, namespace';
 const LINK = `${OPERATOR}, target_cluster_name`;
+const TARGET = 'target_cluster_name!=""';
 const CLUSTER = '{{ $labels.target_cluster_name }}';
 const LOOK = '`kubectl get links -A` and the conditions of the Link say more.';
 
@@ -68,6 +69,15 @@ export const ALERT_RULES = {
     severity: 'warning',
     summary: `The credentials for ${CLUSTER} do not work`,
     description: `The Secret with the kubeconfig for ${CLUSTER} is missing or invalid, or the target refuses it. Credentials that worked before stay in use for as long as they do. ${LOOK}`,
+  },
+  CredentialsNotRenewed: {
+    // Half of the time between the renewal that was due and the end has gone by.
+    expr: `max by (${LINK}) (time() - (linkspan_credentials_renewal_due_seconds{${TARGET}} + linkspan_credentials_expiry_seconds{${TARGET}}) / 2)`,
+    threshold: 0,
+    for: '5m',
+    severity: 'warning',
+    summary: `The token for ${CLUSTER} ends soon`,
+    description: `The operator has not renewed the token for ${CLUSTER}. When it ends, ${CLUSTER} is not followed any more. The message of condition CredentialsValid says why it is not renewed. ${LOOK}`,
   },
   GatewayNotAlive: {
     expr: `${condition('GatewayAlive', 'False')} == 1`,

@@ -209,8 +209,8 @@ const ownRules = (secrets: readonly string[] | undefined): readonly PolicyRule[]
     group: '',
     resources: ['secrets'],
     resourceNames: secrets,
-    verbs: READ,
-    why: 'reads the credentials of targets, and follows their rotation',
+    verbs: [...READ, 'patch'],
+    why: 'reads the credentials of targets, follows their rotation, and writes the tokens that it has renewed',
   },
   {
     group: 'coordination.k8s.io',

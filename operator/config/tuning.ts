@@ -34,6 +34,8 @@ export interface Tuning {
   readonly importSettleMs?: number;
   /** Time that a request to reconcile all ServiceImports waits for another. @default 200 */
   readonly importGatherMs?: number;
+  /** Part of a token's lifetime after which it is renewed. @default 0.8 */
+  readonly renewedAfter?: number;
   /** @default the machine's */
   readonly network?: Network;
   /** Serves the admin port. @default on a port of the machine */

@@ -204,6 +204,31 @@ export class KubeClient {
     });
   }
 
+  /**
+   * POST of an object that is answered and not kept, such as a review, or a token of a ServiceAccount.
+   * @param to where it is posted; of itself by default
+   */
+  ask<T extends KubeObject>(
+    of: Resource,
+    question: object,
+    to:
+      | { readonly of: Resource; readonly namespace: string; readonly name: string; readonly subresource: string }
+      | undefined,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const path =
+      to === undefined
+        ? collectionPath(of, undefined)
+        : `${objectPath(to.of, to.namespace, to.name)}/${to.subresource}`;
+    return this.#transport.json<T>({
+      method: 'POST',
+      path,
+      what: `create ${of.kind}${to === undefined ? '' : ` of ${to.of.kind} ${label(to.namespace, to.name)}`}`,
+      body: { apiVersion: apiVersionOf(of), kind: of.kind, ...question },
+      signal,
+    });
+  }
+
   /** PUT: replaces an object, guarded by its resourceVersion. */
   replace<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
     const { namespace, name } = object.metadata;

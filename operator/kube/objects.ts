@@ -149,9 +149,19 @@ export const NAMESPACES = resource('', 'v1', 'namespaces', 'Namespace', false);
 export const SERVICES = resource('', 'v1', 'services', 'Service');
 export const ENDPOINTS = resource('', 'v1', 'endpoints', 'Endpoints');
 export const SECRETS = resource('', 'v1', 'secrets', 'Secret');
+export const SERVICE_ACCOUNTS = resource('', 'v1', 'serviceaccounts', 'ServiceAccount');
+export const CONFIG_MAPS = resource('', 'v1', 'configmaps', 'ConfigMap');
 export const PODS = resource('', 'v1', 'pods', 'Pod');
 export const EVENTS = resource('', 'v1', 'events', 'Event');
 export const ENDPOINT_SLICES = resource('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice');
+export const SELF_SUBJECT_REVIEWS = resource(
+  'authentication.k8s.io',
+  'v1',
+  'selfsubjectreviews',
+  'SelfSubjectReview',
+  false,
+);
+export const TOKEN_REQUESTS = resource('authentication.k8s.io', 'v1', 'tokenrequests', 'TokenRequest');
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease');
 
 /** `apiVersion` of a resource's objects. */

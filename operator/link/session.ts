@@ -9,12 +9,15 @@ import type { TargetKnowledge } from '../failover/readiness.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { aborted } from '../kube/abort.ts';
 import { verdict } from '../kube/conditions.ts';
-import { describe } from '../kube/errors.ts';
+import { describe, isUnauthorized } from '../kube/errors.ts';
 import { machineNetwork } from '../kube/network.ts';
-import { type Secret, splitKey } from '../kube/objects.ts';
+import type { KeptSecret } from '../kube/keeper.ts';
+import { splitKey } from '../kube/objects.ts';
 import type { LinkView, Observed } from '../mirror/observed.ts';
+import { fenced } from '../runtime/fence.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
+import { renewalMs } from '../target/renewal/account-token.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';
@@ -119,7 +122,15 @@ export class Session {
       network: tuning.network,
       hooks: metrics.clientHooks,
       listed: config.credentialsSecrets,
-      onVerdict: (found) => this.#reachability.setCredentials(found),
+      renewal: {
+        namespace: config.namespace,
+        source: fenced(env.client, env.mayWrite),
+        part: tuning.renewedAfter,
+      },
+      onVerdict: (found) => {
+        this.#countToken();
+        this.#reachability.setCredentials(found);
+      },
       adopt: (client, onProblem, until) => this.#exports.adopt(client, onProblem, until),
     });
   }
@@ -205,7 +216,7 @@ export class Session {
   }
 
   /** Takes the credentials Secret as it is now; undefined if there is none. */
-  setCredentials(secret: Secret | undefined): void {
+  setCredentials(secret: KeptSecret | undefined): void {
     this.#credentials
       .use(this.#settings.credentialsSecret, secret, this.#stopped.signal)
       .catch((error: unknown) =>
@@ -253,8 +264,23 @@ export class Session {
     await Promise.all([this.#mirrors.run(until), memberships]);
   }
 
+  /** Says when the token in use ends, and when it is to be renewed (rule P4). */
+  #countToken(): void {
+    const { credentialsExpiry, credentialsRenewal } = this.#env.metrics.target;
+    const labels = { target_cluster_name: this.cluster };
+    const { token } = this.#credentials;
+    if (token === undefined) {
+      credentialsExpiry.remove(labels);
+      credentialsRenewal.remove(labels);
+      return;
+    }
+    credentialsExpiry.set(labels, token.expiresAtMs / 1_000);
+    credentialsRenewal.set(labels, renewalMs(token, 0) / 1_000);
+  }
+
   #found(obstacle: TargetObstacle | undefined): void {
-    this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.valid);
+    const refused = obstacle && isUnauthorized(obstacle.error) ? this.#credentials.refused() : undefined;
+    this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.valid, refused);
   }
 
   #observe(key: string): Observed {

@@ -6,7 +6,8 @@
 import type { LinkSettings } from '../../crds/index.ts';
 import { mirrorName } from '../../crds/wire.ts';
 import type { TargetKnowledge } from '../failover/readiness.ts';
-import { type Secret, splitKey } from '../kube/objects.ts';
+import type { KeptSecret } from '../kube/keeper.ts';
+import { splitKey } from '../kube/objects.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment } from './environment.ts';
@@ -25,7 +26,7 @@ export interface SessionsOptions {
   /** The Links, which are given the session that works for them. */
   readonly links: Pick<Roster, 'get' | 'of'>;
   /** Returns a Secret in the Links' namespace. */
-  readonly secretOf: (name: string) => Secret | undefined;
+  readonly secretOf: (name: string) => KeptSecret | undefined;
 }
 
 export class Sessions {

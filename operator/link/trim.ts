@@ -1,6 +1,7 @@
 /** Links and the Secrets with their credentials, cut to the fields that are read. */
 import { isDeepStrictEqual } from 'node:util';
-import { Annotation } from '../../crds/wire.ts';
+import { Annotation, OUR_MANAGERS } from '../../crds/wire.ts';
+import { keeperOf, type KeptSecret } from '../kube/keeper.ts';
 import type { Secret } from '../kube/objects.ts';
 import type { LinkObject } from './status-writer.ts';
 
@@ -25,7 +26,10 @@ export const trimLink = (object: LinkObject): LinkObject => {
   } as LinkObject;
 };
 
-export const trimSecret = (object: Secret): Secret => {
+export const trimSecret = (object: Secret): KeptSecret => {
+  // What tells who keeps it stays; other annotations may hold a copy of what it holds.
+  const keeper = keeperOf(object, OUR_MANAGERS);
   const { name, namespace, uid, resourceVersion } = object.metadata;
-  return { metadata: { name, namespace, uid, resourceVersion }, type: object.type, data: object.data } as Secret;
+  const metadata = { name, namespace, uid, resourceVersion };
+  return { metadata, type: object.type, data: object.data, keeper } as KeptSecret;
 };

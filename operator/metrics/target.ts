@@ -67,6 +67,18 @@ export function targetMetrics({ gauge, counter, histogram }: Instruments) {
       'state',
     ),
     heldDeletions: gauge('linkspan_held_deletions', 'Deletions of mirrors of the target that are held back', TARGET),
+    /** Unix time. */
+    credentialsExpiry: gauge(
+      'linkspan_credentials_expiry_seconds',
+      'When the token for the target ends, in seconds since 1970; no series if it does not',
+      TARGET,
+    ),
+    /** Unix time. */
+    credentialsRenewal: gauge(
+      'linkspan_credentials_renewal_due_seconds',
+      'When the token for the target is renewed at the latest, in seconds since 1970; no series if it does not end',
+      TARGET,
+    ),
     /** Unix time; reads of the MCS API count where the Link reads nothing else. */
     lastHeard: gauge(
       'linkspan_target_last_heard_timestamp_seconds',

@@ -45,11 +45,13 @@ export class Reachability {
    * Sets whether the target can be read (undefined), or what prevents it. Called on each change.
    * @param namespaces only namespaces of the target that are read; undefined: all
    * @param inUse condition `CredentialsValid` if the target is read with the credentials that the Secret has now
+   * @param refused condition `CredentialsValid` if more is known of a refusal than the target answers
    */
   found(
     obstacle: TargetObstacle | undefined,
     namespaces: readonly string[] | undefined,
     inUse: Verdict | undefined,
+    refused?: Verdict,
   ): void {
     const link = this.#link;
     const isAnswering = obstacle === undefined || obstacle.error instanceof LimitError;
@@ -73,7 +75,7 @@ export class Reachability {
       this.#report.event('Warning', event, problem + remedy);
     }
     const refusal = refusalOf(obstacle, namespaces);
-    if (refusal !== undefined) this.#credentials = refusal;
+    if (refusal !== undefined) this.#credentials = refused ?? refusal;
     else if ((isAnswering || isForbidden(obstacle.error)) && inUse) {
       this.#credentials = inUse;
     }

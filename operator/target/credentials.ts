@@ -1,15 +1,21 @@
 /**
  * Makes the client for a target from the Link's credentials Secret (rules E2, E3), and offers it to what reads the target,
- * which keeps reading with the old one until the new one has proven itself. Bad credentials change only the verdict.
+ * which keeps reading with the old one until the new one has proven itself. A new token of the same account takes the place
+ * of the old one in the client that is in use: nothing is read anew for it (rule P2). Bad credentials change only the verdict.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
+import type { ClusterAccess } from '../kube/access/access.ts';
+import { ReplaceableAccess } from '../kube/access/replaceable.ts';
+import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
-import { type Verdict, verdict } from '../kube/conditions.ts';
+import { toTime, type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
 import type { Network } from '../kube/network.ts';
 import { inUseMessage, parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
-import type { Secret } from '../kube/objects.ts';
+import type { KeptSecret } from '../kube/keeper.ts';
+import { type AccountToken, isSameAccount, readAccountToken, userOf } from './renewal/account-token.ts';
+import { Renewal, type RenewalOptions, reviewSelf } from './renewal/renewal.ts';
 
 export interface CredentialsOptions {
   /** Deadline of requests to the target. */
@@ -19,6 +25,8 @@ export interface CredentialsOptions {
   readonly hooks?: ClientHooks;
   /** Names of the only Secrets that are watched; undefined: all of the type. */
   readonly listed?: readonly string[] | undefined;
+  /** Where tokens that end are renewed. @default - they are not */
+  readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;
   readonly onVerdict: (found: Verdict) => void;
   /**
    * Reads the target with a client from now on: the first one at once, another one as soon as everything that is read can
@@ -33,46 +41,152 @@ export interface CredentialsOptions {
 /** More than twice those of an EndpointSlice with 1,000 endpoints; they take up to 70 ms to parse and check. */
 const MAX_VALUES = 50_000;
 
+/** Credentials that a client reads the target with. */
+interface InUse {
+  readonly client: KubeClient;
+  readonly access: ReplaceableAccess;
+  readonly fingerprint: string;
+  /** Undefined if it does not end, or is of no account. */
+  readonly token: AccountToken | undefined;
+}
+
 export class Credentials {
   readonly #options: CredentialsOptions;
-  #client: KubeClient | undefined;
-  #fingerprint: string | undefined;
+  readonly #renewal: Renewal | undefined;
+  #inUse: InUse | undefined;
   #trial = new AbortController();
 
   constructor(options: CredentialsOptions) {
+    const { renewal } = options;
     this.#options = options;
+    this.#renewal =
+      renewal &&
+      new Renewal({
+        ...renewal,
+        tryOut: (access, signal) => this.#userOf(access, signal),
+        onProblem: () => this.#reportValid(),
+      });
   }
 
   /** Reports whether the client in use was made from the Secret as it is now. */
   get inUse(): boolean {
-    return this.#client !== undefined && !this.#pending;
+    return this.#inUse !== undefined && !this.#pending;
   }
 
   /** Condition `CredentialsValid` while the client in use was made from the Secret as it is now. */
   get valid(): Verdict | undefined {
-    return this.inUse && this.#fingerprint !== undefined ? valid(this.#fingerprint) : undefined;
+    return this.inUse && this.#inUse !== undefined ? valid(this.#inUse, this.#renewal?.problem) : undefined;
+  }
+
+  /** The token in use; undefined if it does not end. */
+  get token(): AccountToken | undefined {
+    return this.#inUse?.token;
+  }
+
+  /**
+   * Takes notice that the target has refused the token.
+   * @returns why, where it is known
+   */
+  refused(): Verdict | undefined {
+    const token = this.#inUse?.token;
+    if (token === undefined) return undefined;
+    if (Date.now() >= token.expiresAtMs) return expired(token);
+    this.#renewal?.hurry();
+    return undefined;
   }
 
   #pending = false;
 
   /** Uses the credentials of a Secret as it is now; a newer call ends an older one. */
-  async use(name: string, secret: Secret | undefined, signal: AbortSignal): Promise<void> {
+  async use(name: string, secret: KeptSecret | undefined, signal: AbortSignal): Promise<void> {
     this.#trial.abort();
     this.#trial = new AbortController();
     const current = AbortSignal.any([signal, this.#trial.signal]);
     this.#pending = true;
     const found = this.#read(name, secret);
     if ('problem' in found) {
+      this.#renewal?.follow(undefined, signal);
       this.#options.onVerdict(found.problem);
       return;
     }
-    if (found.fingerprint === this.#fingerprint) {
-      this.#pending = false;
-      this.#options.onVerdict(valid(found.fingerprint));
-      return;
+    const { inUse, old } = await this.#adopted(found, current);
+    if (inUse !== undefined) {
+      this.#inUse = inUse;
+      // Newer ones may have come in the moment in which these were adopted.
+      if (!current.aborted) {
+        this.#pending = false;
+        const { client, token } = inUse;
+        this.#renewal?.follow(token && secret && { secret, text: found.text, token, client }, signal);
+        this.#reportValid();
+      }
     }
+    await old?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#trial.abort();
+    this.#renewal?.stop();
+    await this.#inUse?.client.close();
+  }
+
+  /** Takes up credentials, at once or when they have proven themselves: what is in use then, and the client to close. */
+  async #adopted(
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<{ readonly inUse?: InUse; readonly old?: KubeClient | undefined }> {
+    const before = this.#inUse;
+    const { fingerprint } = found;
+    if (before?.fingerprint === fingerprint) return { inUse: before };
+    const token = readAccountToken(found.token ?? '');
+    if (before !== undefined && token !== undefined && (await this.#isSuccessor(before, token, found, signal))) {
+      before.access.replace(found.access);
+      return { inUse: { ...before, fingerprint, token } };
+    }
+    if (signal.aborted) return {};
+    const access = new ReplaceableAccess(found.access);
+    const client = this.#clientFor(access);
+    const isAdopted = await this.#options.adopt(client, (error) => this.#options.onVerdict(unusable(error)), signal);
+    return isAdopted ? { inUse: { client, access, fingerprint, token }, old: before?.client } : { old: client };
+  }
+
+  /**
+   * Reports whether credentials are those in use with a newer token: of the same account of the same server, which says so
+   * itself. Waits until the server answers; resolves with false if it does not say so, or the signal aborts first.
+   */
+  async #isSuccessor(
+    { access, token: before }: InUse,
+    token: AccountToken,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const isAlike = found.access.server === access.server && found.access.tls.servername === access.tls.servername;
+    if (!isAlike || before === undefined || !isSameAccount(before, token)) return false;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        return (await this.#userOf(found.access, signal, before.uid)) === userOf(token) && !signal.aborted;
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#options.onVerdict(unusable(error));
+      }
+      await sleep(backoffMs(attempt, RECONNECT_BACKOFF, Math.random), signal);
+    }
+    return false;
+  }
+
+  /** Returns the user that the target knows credentials by, and none if its uid is another; undefined where it does not say. */
+  async #userOf(access: ClusterAccess, signal: AbortSignal, uid?: string): Promise<string | undefined> {
+    const client = this.#clientFor(access);
+    try {
+      const found = await reviewSelf(client, signal);
+      return uid === undefined || found?.uid === uid ? found?.user : undefined;
+    } finally {
+      await client.close();
+    }
+  }
+
+  #clientFor(access: ClusterAccess): KubeClient {
     const { timeoutMs, network, hooks } = this.#options;
-    const client = new KubeClient(found.access, {
+    return new KubeClient(access, {
       userAgent: UserAgent.target,
       fieldManager: FIELD_MANAGER,
       maxValues: MAX_VALUES,
@@ -80,27 +194,14 @@ export class Credentials {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(network === undefined ? {} : { network }),
     });
-    if (!(await this.#options.adopt(client, (error) => this.#options.onVerdict(unusable(error)), current))) {
-      await client.close();
-      return;
-    }
-    const old = this.#client;
-    this.#client = client;
-    this.#fingerprint = found.fingerprint;
-    // Newer ones may have come in the moment in which these were adopted.
-    if (!current.aborted) {
-      this.#pending = false;
-      this.#options.onVerdict(valid(found.fingerprint));
-    }
-    await old?.close();
   }
 
-  async close(): Promise<void> {
-    this.#trial.abort();
-    await this.#client?.close();
+  #reportValid(): void {
+    const { valid: found } = this;
+    if (found !== undefined) this.#options.onVerdict(found);
   }
 
-  #read(name: string, secret: Secret | undefined): Read {
+  #read(name: string, secret: KeptSecret | undefined): Read {
     const { listed } = this.#options;
     if (listed === undefined || listed.includes(name)) return read(name, secret);
     return {
@@ -114,16 +215,32 @@ export class Credentials {
 }
 
 /** The message tells who rotates credentials when the operator has taken up the new ones. */
-const valid = (fingerprint: string): Verdict => verdict('True', 'Valid', inUseMessage(fingerprint));
+function valid({ fingerprint, token }: InUse, problem: string | undefined): Verdict {
+  const ends = token === undefined ? '' : `; its token ends at ${toTime(new Date(token.expiresAtMs))}`;
+  const why = token === undefined || problem === undefined ? '' : `, and is not renewed: ${problem}`;
+  return verdict('True', 'Valid', `${inUseMessage(fingerprint)}${ends}${why}`);
+}
+
+const expired = ({ expiresAtMs, namespace, account }: AccountToken): Verdict =>
+  verdict(
+    'False',
+    'CredentialsExpired',
+    `the token of ServiceAccount ${namespace}/${account} ended at ${toTime(new Date(expiresAtMs))}, and only the target can give another: run \`linkspan credentials mint --apply\` with the contexts of both clusters`,
+  );
 
 function unusable(error: unknown): Verdict {
   const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';
   return verdict('False', reason, `the new credentials do not work; the old ones stay in use: ${describe(error)}`);
 }
 
-type Read = { readonly problem: Verdict } | TargetAccess;
+/** A kubeconfig that was accepted. */
+interface Found extends TargetAccess {
+  readonly text: string;
+}
 
-function read(name: string, secret: Secret | undefined): Read {
+type Read = { readonly problem: Verdict } | Found;
+
+function read(name: string, secret: KeptSecret | undefined): Read {
   const no = (reason: string, message: string) => ({ problem: verdict('False', reason, message) });
   if (secret === undefined) {
     return no(
@@ -137,7 +254,8 @@ function read(name: string, secret: Secret | undefined): Read {
       'SecretInvalid',
       `Secret ${name} has no data key ${CredentialsSecret.key}: put the target's kubeconfig there`,
     );
-  const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
-  if (parsed.ok) return parsed.value;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const parsed = parseTargetKubeconfig(text);
+  if (parsed.ok) return { ...parsed.value, text };
   return no('KubeconfigInvalid', `Secret ${name}, ${CredentialsSecret.key}: ${formatFieldErrors(parsed.errors)}`);
 }

@@ -14,6 +14,8 @@ export interface TargetAccess {
   readonly access: ClusterAccess;
   /** SHA-256 of the text, in hex: differs when anything does. */
   readonly fingerprint: string;
+  /** The bearer token; undefined if it has a client certificate instead. */
+  readonly token: string | undefined;
 }
 
 /** Largest kubeconfig that is read from a Secret, in bytes. */
@@ -44,7 +46,11 @@ export function parseTargetKubeconfig(text: string): Checked<TargetAccess> {
   if (errors.length > 0) return { ok: false, errors };
   return {
     ok: true,
-    value: { access: accessOf(checked.value), fingerprint: createHash('sha256').update(text).digest('hex') },
+    value: {
+      access: accessOf(checked.value),
+      fingerprint: createHash('sha256').update(text).digest('hex'),
+      token: checked.value.users[0].user.token,
+    },
   };
 }
 

@@ -2,12 +2,12 @@
  * One cluster as a check reads it: what is there, or why it cannot be read. Nothing is thrown, no request lacks a
  * deadline, and what could not be read is kept, so that no check passes for want of a look.
  */
+import { COMMAND_LINE } from '../../../crds/wire.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import { servedVerbs, serverVersion } from '../../../operator/kube/discovery.ts';
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { ApiError, describe, isForbidden, isUnauthorized, unlessNotFound } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
-import { COMMAND_LINE } from '../common/cluster.ts';
 import { listAll } from '../common/list-all.ts';
 import { ACCESS_REVIEWS, SELF_ACCESS_REVIEWS } from '../common/kinds.ts';
 

@@ -2,6 +2,7 @@
  * A cluster that a command reads and writes, by a context of a kubeconfig of any kind. Every failure names the context
  * and what the user can do.
  */
+import { COMMAND_LINE } from '../../../crds/wire.ts';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
@@ -28,9 +29,6 @@ import { changes, type ChangesOptions } from './changes.ts';
 import { CommandError, ExitCode } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
 import { listAll } from './list-all.ts';
-
-/** Who the commands are in managedFields and audit logs: not the operator, whose writes are its own. */
-export const COMMAND_LINE = 'linkspan-cli';
 
 /** How often a busy server is asked, and how long it is left alone when it does not say. */
 const ATTEMPTS = 10;

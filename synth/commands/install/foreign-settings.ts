@@ -4,9 +4,8 @@
  * `--force-conflicts` says so. Pure.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { Annotation } from '../../../crds/wire.ts';
+import { Annotation, COMMAND_LINE } from '../../../crds/wire.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
-import { COMMAND_LINE } from '../common/cluster.ts';
 import { type FieldPath, managersOf, without } from '../common/change-set/fields.ts';
 import { ALL_FIELDS } from '../common/change-set/want.ts';
 

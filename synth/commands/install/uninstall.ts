@@ -3,12 +3,12 @@
  * while anything still needs the installation: Links, what the operator has made, and clusters that read this one. Without
  * `--apply` nothing is deleted, and the objects are printed.
  */
-import { FIELD_MANAGER, LOCAL_WRITE_LEASE, OPERATOR_LEASE, OPERATOR_NAME } from '../../../crds/wire.ts';
+import { FIELD_MANAGER, LOCAL_WRITE_LEASE, OPERATOR_LEASE, OPERATOR_NAME, COMMAND_LINE } from '../../../crds/wire.ts';
 import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import { type Found, refOf } from '../common/apply.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
-import { type Cluster, COMMAND_LINE, withCluster } from '../common/cluster.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';

@@ -2,7 +2,8 @@
  * The account with which a source reads a target, and what the source has of its tokens, as they are; and why they must not
  * be written. What no flag says stays as it is.
  */
-import { Annotation, remoteAccessName } from '../../../crds/wire.ts';
+import { keeperOf } from '../../../operator/kube/keeper.ts';
+import { Annotation, remoteAccessName, OUR_MANAGERS } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { kubectl, linkspanPair } from '../common/command-text.ts';
@@ -10,7 +11,7 @@ import type { Problem } from '../common/command-error.ts';
 import { type AccountRead, accountProblems, isFlat, isProven, ownerOf, readAccount } from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { type Held, heldServer, otherTargetProblems, readHeld, type SourceNamespaces, tokensIn } from './held.ts';
-import { keeperOf, keptProblem } from './keeper.ts';
+import { keptProblem } from './keeper.ts';
 import type { Pair } from './pair.ts';
 import { type Account, allTokenSecrets, tokenIn } from './token.ts';
 
@@ -92,7 +93,7 @@ export const isLeft = (
   { tokens }: AccountRead,
   { forceConflicts, apiServerAddress }: AccessFlags & { readonly apiServerAddress?: string | undefined },
 ): boolean => {
-  const keeper = secret && keeperOf(secret);
+  const keeper = secret && keeperOf(secret, OUR_MANAGERS);
   if (keeper === undefined || (forceConflicts && !keeper.isController) || apiServerAddress !== undefined) return false;
   const held = tokensIn([secret]);
   return tokens.some((each) => held.has(tokenIn(each)?.token ?? ''));

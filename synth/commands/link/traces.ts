@@ -2,7 +2,8 @@
  * What a Link leaves in both clusters beside its mirrors: the credentials, and the account in the target. What another Link,
  * another source cluster or a controller has or keeps, stays, and it is said why.
  */
-import { Annotation, CredentialsSecret, Label, remoteAccessName, Value } from '../../../crds/wire.ts';
+import { keeperOf } from '../../../operator/kube/keeper.ts';
+import { Annotation, CredentialsSecret, Label, remoteAccessName, Value, OUR_MANAGERS } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import type { Cluster } from '../common/cluster.ts';
@@ -11,7 +12,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { accountInUse } from './access-read.ts';
 import { type AccountRead, ownerOf, readAccount, recordOf, removalCommands } from './account.ts';
 import { type Held, secretNameOf, type SourceNamespaces, tokensIn } from './held.ts';
-import { keeperOf } from './keeper.ts';
+
 import type { Pair } from './pair.ts';
 import { tokenIn } from './token.ts';
 
@@ -37,7 +38,7 @@ export const credentialsTraces = async (
     others.filter(isUsed).map(({ metadata }) => `Link ${metadata.name} uses it`);
   const of = (found: Secret | undefined, uses: readonly string[]) => {
     if (found?.type !== CredentialsSecret.type) return [];
-    const keeper = keeperOf(found);
+    const keeper = keeperOf(found, OUR_MANAGERS);
     const kept = keeper?.isController ? [`${keeper.name} keeps it`] : [];
     return [{ found, why: [...uses, ...kept] }];
   };

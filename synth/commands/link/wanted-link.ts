@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { Annotation, LinkApi } from '../../../crds/wire.ts';
+import { Annotation, LinkApi, COMMAND_LINE } from '../../../crds/wire.ts';
 import { type FieldPath, managersOf, valueAt } from '../common/change-set/fields.ts';
-import { type Cluster, COMMAND_LINE } from '../common/cluster.ts';
+import type { Cluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
 import type { Problem } from '../common/command-error.ts';
 import type { LinkObject } from '../common/link-object.ts';

@@ -2,10 +2,11 @@
  * A Link as an apply would leave it. What other field managers have written to the Link stays beside what the file has,
  * even within one selector, so that the file alone does not say what the operator would read.
  */
+import { COMMAND_LINE } from '../../../crds/wire.ts';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { isForbidden } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
-import { type Cluster, COMMAND_LINE } from '../common/cluster.ts';
+import type { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';

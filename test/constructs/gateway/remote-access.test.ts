@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 
 import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/gateway/remote-access.ts';
@@ -102,15 +103,32 @@ test('H6: limited to namespaces, may read in these alone', () => {
   });
 });
 
-test('an account for short-lived tokens has no Secret, and any name it is given', () => {
+const RENEWAL = [
+  { apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: ['reader'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-root-ca.crt'], verbs: ['get'] },
+];
+
+test('an account for tokens that end has no Secret, any name it is given, and may renew its own token (P1)', () => {
   const objects = access({ token: 'none', name: 'reader', namespace: 'mesh' });
 
   expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
     'ServiceAccount reader',
     'ClusterRole reader',
     'ClusterRoleBinding reader',
+    'Role reader',
+    'RoleBinding reader',
   ]);
   expect(objects[2]).toHaveProperty('subjects', [{ kind: 'ServiceAccount', name: 'reader', namespace: 'mesh' }]);
+  expect(objects[3]).toMatchObject({ metadata: { namespace: 'mesh' }, rules: RENEWAL });
+});
+
+test('an account has one Role in a namespace, also where that is its own (P1)', () => {
+  const objects = access({ token: 'none', name: 'reader', namespace: 'shop', exportNamespaces: ['shop', 'bank'] });
+  const roles = objects.filter(({ kind }) => kind === 'Role') as unknown as readonly { rules: unknown[] }[];
+
+  expect(
+    roles.map(({ rules }) => RENEWAL.every((each) => rules.some((rule) => isDeepStrictEqual(rule, each)))),
+  ).toEqual([true, false]);
 });
 
 test('an account with invalid props is refused with every reason at once', () => {

@@ -63,7 +63,7 @@ const NAMESPACE_RULES = [{ apiGroups: [''], resources: ['namespaces'], verbs: RE
 const OWN_RULES = [
   { apiGroups: ['multicluster.linkerd.io'], resources: ['links'], verbs: READ },
   { apiGroups: ['multicluster.linkerd.io'], resources: ['links/status'], verbs: ['patch'] },
-  { apiGroups: [''], resources: ['secrets'], verbs: READ },
+  { apiGroups: [''], resources: ['secrets'], verbs: [...READ, 'patch'] },
   {
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],

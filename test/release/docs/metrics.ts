@@ -45,7 +45,7 @@ const PARTS: readonly { readonly heading: string; readonly text: string; readonl
   {
     heading: 'Links and mirrors',
     text: '`link` is the name of a Link, `target_cluster_name` its `spec.targetClusterName`. `reason` is one of those of `status.mirrorServices`.',
-    of: /^linkspan_(link|mirror|federated|held|target|convergence)|^service_mirror_/,
+    of: /^linkspan_(link|mirror|federated|held|target|credentials|convergence)|^service_mirror_/,
   },
   {
     heading: 'Gateways',

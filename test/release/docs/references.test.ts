@@ -31,7 +31,7 @@ const references = (text: string, pattern: RegExp): readonly Reference[] =>
     );
 
 /** Ids of rules and lessons, such as A6 and L24, in whatever form they are cited. */
-const citedRules = (text: string): readonly Reference[] => references(text, /\b[A-L]\d{1,3}\b/g);
+const citedRules = (text: string): readonly Reference[] => references(text, /\b[A-LP]\d{1,3}\b/g);
 
 /** Where the repository is on the web. */
 const ON_THE_WEB = manifest.repository.url.replace(/^git\+|\.git$/g, '');
@@ -55,7 +55,7 @@ const pagesNamed = (text: string): readonly Reference[] => references(text, /\bd
 
 /** The rules and lessons that a page defines, by a heading or a list item of their own. */
 const definedRules = (page: string): readonly string[] =>
-  references(page, /^(?:### |- \*\*)([A-L]\d{1,3})\b/g).map(({ to }) => to);
+  references(page, /^(?:### |- \*\*)([A-LP]\d{1,3})\b/g).map(({ to }) => to);
 
 /** Anchors of a page's headings, as GitHub makes them. */
 const anchors = (page: string): readonly string[] =>

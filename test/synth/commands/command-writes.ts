@@ -1,5 +1,5 @@
 /** What commands wrote to clusters, by the audit logs of their API servers. */
-import { COMMAND_LINE } from '../../../synth/commands/common/cluster.ts';
+import { COMMAND_LINE } from '../../../crds/wire.ts';
 import type { AuditEntry, TestCluster } from '../../cluster/index.ts';
 
 /** Requests of the command line that changed something: no reads, and no dry runs. */

@@ -2,7 +2,7 @@
  * Ways in which objects come to be in a cluster before a command meets them. What a command has made itself becomes
  * somebody else's when another manager is written into its managedFields, as `kubectl`, Helm and Argo CD leave theirs.
  */
-import { COMMAND_LINE } from '../../../synth/commands/common/cluster.ts';
+import { COMMAND_LINE } from '../../../crds/wire.ts';
 import type { Api, KubeObject, ObjectRef } from '../../cluster/workload/index.ts';
 import { linkerdChart } from '../../support/linkerd-chart.ts';
 

@@ -2,11 +2,12 @@
  * What a command would change: each object that it wants beside the one that is there, by a dry run of the API server.
  * Nothing is written.
  */
+import { COMMAND_LINE } from '../../../../crds/wire.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { isConflict } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
-import { COMMAND_LINE, type Outcome } from '../cluster.ts';
+import type { Outcome } from '../cluster.ts';
 import { CommandError, type Problem } from '../command-error.ts';
 import { resourceOf } from '../kinds.ts';
 import {

@@ -1,0 +1,118 @@
+/**
+ * What a token of a ServiceAccount says about itself: whose it is, what it is bound to, and until when it is valid. Nothing
+ * of it is verified here, since only its API server can: it decides when a new token is asked for, and for which account.
+ */
+import type { KubeObject } from '../../kube/objects.ts';
+
+/** A token of a ServiceAccount that ends. */
+export interface AccountToken {
+  readonly namespace: string;
+  readonly account: string;
+  /** Uid of the ServiceAccount. */
+  readonly uid: string;
+  /** Secret that the token is bound to: the token is void once it is deleted. */
+  readonly boundTo: { readonly name: string; readonly uid: string } | undefined;
+  /** Unix time in milliseconds. */
+  readonly issuedAtMs: number;
+  /** Unix time in milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** The shortest lifetime that an API server grants, in seconds. */
+const SHORTEST_S = 600;
+
+/** Part of the lifetime after which a token is renewed, as kubelets renew theirs (rule P2). */
+export const RENEWED_AFTER = 0.8;
+
+/** Part of the lifetime by which renewals are spread, so that Links that began together do not renew together. */
+const SPREAD = 0.05;
+
+/** Longest token that is read, in bytes. */
+const MAX_TOKEN_BYTES = 16 * 1024;
+
+/** A DNS subdomain, as names of namespaces and ServiceAccounts are. */
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** A uid, as API servers make them. */
+const UID = /^[-A-Za-z0-9]{1,128}$/;
+
+/** Returns what a token says; undefined if it is no token of a ServiceAccount, or one that never ends. Never throws. */
+export function readAccountToken(token: string): AccountToken | undefined {
+  const claims = claimsOf(token);
+  const { iat, exp } = claims;
+  const of = fieldsOf(claims['kubernetes.io']);
+  const account = named(of['serviceaccount']);
+  const namespace = nameOf(of['namespace']);
+  if (typeof iat !== 'number' || typeof exp !== 'number' || !(exp > iat) || !(iat > 0)) return undefined;
+  if (account === undefined || namespace === undefined) return undefined;
+  return {
+    namespace,
+    account: account.name,
+    uid: account.uid,
+    boundTo: named(of['secret']),
+    issuedAtMs: iat * 1_000,
+    expiresAtMs: exp * 1_000,
+  };
+}
+
+/** Returns the user name by which an API server knows the account of a token. */
+export const userOf = ({ namespace, account }: AccountToken): string => `system:serviceaccount:${namespace}:${account}`;
+
+/** Reports whether two tokens are of one account: its uid is no other's in any cluster. */
+export const isSameAccount = (a: AccountToken, b: AccountToken): boolean => a.uid === b.uid && userOf(a) === userOf(b);
+
+/**
+ * Returns when a token is to be renewed, as Unix time in milliseconds.
+ * @param random uniform in [0, 1)
+ * @param part part of its lifetime after which it is
+ */
+export const renewalMs = ({ issuedAtMs, expiresAtMs }: AccountToken, random: number, part = RENEWED_AFTER): number =>
+  issuedAtMs + (expiresAtMs - issuedAtMs) * Math.max(0, part - SPREAD * part * random);
+
+/** Returns the TokenRequest for the successor of a token: as long, and bound to the same Secret. */
+export const successorRequest = ({ issuedAtMs, expiresAtMs, boundTo }: AccountToken): Pick<TokenRequest, 'spec'> => ({
+  spec: {
+    expirationSeconds: Math.max(SHORTEST_S, Math.round((expiresAtMs - issuedAtMs) / 1_000)),
+    ...(boundTo && { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', ...boundTo } }),
+  },
+});
+
+/** A TokenRequest, and its answer. */
+export interface TokenRequest extends KubeObject {
+  readonly spec: {
+    readonly expirationSeconds: number;
+    readonly boundObjectRef?: {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly name: string;
+      readonly uid: string;
+    };
+  };
+  readonly status?: { readonly token?: unknown };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+const nameOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && NAME.test(value) ? value : undefined;
+
+const named = (value: unknown): { readonly name: string; readonly uid: string } | undefined => {
+  const fields = fieldsOf(value);
+  const name = nameOf(fields['name']);
+  const { uid } = fields;
+  return name !== undefined && typeof uid === 'string' && UID.test(uid) ? { name, uid } : undefined;
+};
+
+/** Returns the claims of a JSON Web Token; none if it is not one. */
+function claimsOf(token: string): Fields {
+  const parts = token.split('.', 4);
+  if (parts.length !== 3 || token.length > MAX_TOKEN_BYTES) return {};
+  try {
+    return fieldsOf(JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8')));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,32 @@
+/** The CA certificates by which an API server is known while they are rotated: those of before, and those to come. Pure. */
+import type { X509Certificate } from 'node:crypto';
+import { certificate } from '../../kube/access/pem.ts';
+
+/** Most certificates that are kept for one API server. */
+const MAX_CERTIFICATES = 16;
+
+/** Longest bundle that is read, in bytes. */
+const MAX_BUNDLE_BYTES = 64 * 1024;
+
+/**
+ * Returns the certificates that a bundle has now, with those that the cluster publishes; without those that have ended,
+ * unless none would be left (rule P3).
+ * @param current PEM, as it is in use
+ * @param published PEM, as the cluster has it in its ConfigMap; data of the target
+ * @param nowMs Unix time
+ * @returns `current` itself if nothing changes
+ */
+export function rotatedCa(current: string, published: string, nowMs: number): string {
+  if (published.length > MAX_BUNDLE_BYTES) return current;
+  const [before, offered] = [certificatesOf(current), certificatesOf(published)];
+  const all = new Map([...before, ...offered].map((each) => [each.fingerprint256, each]));
+  const valid = [...all.values()].filter(({ validTo }) => Date.parse(validTo) > nowMs);
+  if (valid.length === 0 || valid.length > MAX_CERTIFICATES) return current;
+  const isSame = valid.length === before.length && before.every(({ fingerprint256 }) => all.has(fingerprint256));
+  return isSame ? current : valid.map((each) => each.toString()).join('');
+}
+
+const certificatesOf = (pem: string): readonly X509Certificate[] =>
+  (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [])
+    .map(certificate)
+    .filter((each) => each !== undefined);

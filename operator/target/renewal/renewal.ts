@@ -1,0 +1,192 @@
+/**
+ * Keeps the token of one target from ending (rules P2, P3, P5): in time, the target is asked for another token of the same
+ * account, which is tried and then written into the Secret that the old one came from. It is used when the Secret shows
+ * it, as any new credentials are. A Secret that somebody else keeps is never written.
+ */
+import { CredentialsSecret } from '../../../crds/wire.ts';
+import type { ClusterAccess } from '../../kube/access/access.ts';
+import { backoffMs, type BackoffPolicy, sleep } from '../../kube/backoff.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { describe, isConflict, isForbidden, isNotFound } from '../../kube/errors.ts';
+import type { KeptSecret } from '../../kube/keeper.ts';
+import {
+  CONFIG_MAPS,
+  type KubeObject,
+  SECRETS,
+  SELF_SUBJECT_REVIEWS,
+  SERVICE_ACCOUNTS,
+  TOKEN_REQUESTS,
+} from '../../kube/objects.ts';
+import {
+  type AccountToken,
+  isSameAccount,
+  readAccountToken,
+  RENEWED_AFTER,
+  renewalMs,
+  successorRequest,
+  type TokenRequest,
+  userOf,
+} from './account-token.ts';
+import { renewedKubeconfig } from './renewed-kubeconfig.ts';
+
+/** What is asked of a target. */
+export type AskedTarget = Pick<KubeClient, 'ask' | 'read'>;
+
+/** Credentials that are in use, and the Secret that they came from. */
+export interface CredentialsInUse {
+  readonly secret: KeptSecret;
+  /** The kubeconfig. */
+  readonly text: string;
+  readonly token: AccountToken;
+  readonly client: AskedTarget;
+}
+
+export interface RenewalOptions {
+  /** Namespace of the Secret. */
+  readonly namespace: string;
+  /** Writes of the source cluster, made only while this replica certainly leads. */
+  readonly source: Pick<KubeClient, 'patch'>;
+  /** Tries credentials: returns the user that the target knows them by. */
+  readonly tryOut: (access: ClusterAccess, signal: AbortSignal) => Promise<string | undefined>;
+  /** Called on change with why the token is not renewed; undefined: it is. */
+  readonly onProblem: (problem: string | undefined) => void;
+  /** Part of a token's lifetime after which it is renewed. @default 0.8 */
+  readonly part?: number | undefined;
+  /** Uniform in [0, 1). @default Math.random */
+  readonly random?: () => number;
+}
+
+/** Waits between attempts: a token has a fifth of its lifetime left when they begin. */
+const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
+
+/** Longest wait of a timer. */
+const MAX_WAIT_MS = 12 * 3_600_000;
+
+/** ConfigMap in which each namespace has the CA certificates of its API server. */
+const ROOT_CA = 'kube-root-ca.crt';
+
+export class Renewal {
+  readonly #options: RenewalOptions;
+  #end = new AbortController();
+  #hurry = new AbortController();
+  #problem: string | undefined;
+
+  constructor(options: RenewalOptions) {
+    this.#options = options;
+  }
+
+  /** Why the token is not renewed; undefined if it is. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Renews the token of these credentials from now on; undefined: of none. */
+  follow(inUse: CredentialsInUse | undefined, signal: AbortSignal): void {
+    this.#end.abort();
+    this.#end = new AbortController();
+    this.#hurry = new AbortController();
+    if (inUse !== undefined) void this.#run(inUse, AbortSignal.any([signal, this.#end.signal]));
+    else this.#found(undefined);
+  }
+
+  /** Renews the token at once: the target has refused it. */
+  hurry(): void {
+    this.#hurry.abort();
+  }
+
+  stop(): void {
+    this.#end.abort();
+  }
+
+  async #run(inUse: CredentialsInUse, signal: AbortSignal): Promise<void> {
+    const { random = Math.random, part = RENEWED_AFTER } = this.#options;
+    const { keeper } = inUse.secret;
+    if (keeper !== undefined) {
+      this.#found(`${keeper.name} keeps the Secret, so that the operator does not write it`);
+      return;
+    }
+    const dueMs = renewalMs(inUse.token, random(), part);
+    const hurry = this.#hurry.signal;
+    while (!hurry.aborted && !signal.aborted && Date.now() < dueMs) {
+      await sleep(Math.min(dueMs - Date.now(), MAX_WAIT_MS), signal, hurry);
+    }
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        await this.#renew(inUse, signal);
+        this.#found(undefined);
+        return;
+      } catch (error) {
+        // Somebody else has written it: the watch shows what, and it is followed anew.
+        if (!signal.aborted && !isConflict(error)) this.#found(describe(error));
+      }
+      await sleep(backoffMs(attempt, RETRY, random), signal);
+    }
+  }
+
+  async #renew({ secret, text, token, client }: CredentialsInUse, signal: AbortSignal): Promise<void> {
+    const { namespace, source, tryOut } = this.#options;
+    const next = await askForSuccessor(client, token, signal);
+    const publishedCa = await publishedCaOf(client, token.namespace, signal);
+    const renewed = renewedKubeconfig(text, { token: next, publishedCa }, Date.now());
+    const user = await tryOut(renewed.access, signal);
+    if (user !== undefined && user !== userOf(token)) throw new Error('the target gave a token of another account');
+    const { name, uid, resourceVersion } = secret.metadata;
+    const data = { [CredentialsSecret.key]: Buffer.from(renewed.text).toString('base64') };
+    await source.patch(SECRETS, { namespace, name }, { metadata: { uid, resourceVersion }, data }, signal);
+  }
+
+  #found(problem: string | undefined): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.#options.onProblem(problem);
+  }
+}
+
+/** Returns another token of the account; what the target answers is checked. */
+async function askForSuccessor(client: AskedTarget, token: AccountToken, signal: AbortSignal): Promise<string> {
+  const { namespace, account: name } = token;
+  const to = { of: SERVICE_ACCOUNTS, namespace, name, subresource: 'token' };
+  const answer = await client.ask<TokenRequest>(TOKEN_REQUESTS, successorRequest(token), to, signal);
+  const next = answer.status?.token;
+  const read = typeof next === 'string' ? readAccountToken(next) : undefined;
+  if (typeof next !== 'string' || read === undefined) throw new Error('the target gave no token that ends');
+  if (!isSameAccount(read, token)) throw new Error('the target gave a token of another account');
+  if (read.expiresAtMs <= token.expiresAtMs) throw new Error('the target gave a token that ends no later');
+  return next;
+}
+
+interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the CA certificates that a target publishes; undefined where it does not, or does not let us read them. */
+async function publishedCaOf(client: AskedTarget, namespace: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { data } = await client.read<ConfigMap>(CONFIG_MAPS, namespace, ROOT_CA, signal);
+    const pem = data?.['ca.crt'];
+    return typeof pem === 'string' ? pem : undefined;
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A review of who asks. */
+export interface SelfSubjectReview extends KubeObject {
+  readonly status?: { readonly userInfo?: { readonly username?: unknown; readonly uid?: unknown } };
+}
+
+/** What an API server says of who asks; undefined where it does not say, but accepts the credentials. */
+export async function reviewSelf(
+  client: Pick<KubeClient, 'ask'>,
+  signal: AbortSignal,
+): Promise<{ readonly user: string; readonly uid: string } | undefined> {
+  try {
+    const { status } = await client.ask<SelfSubjectReview>(SELF_SUBJECT_REVIEWS, {}, undefined, signal);
+    const { username, uid } = status?.userInfo ?? {};
+    return typeof username === 'string' && typeof uid === 'string' ? { user: username, uid } : undefined;
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}

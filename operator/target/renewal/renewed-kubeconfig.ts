@@ -1,0 +1,40 @@
+/** The kubeconfig of a credentials Secret with a new token, and the CA certificates of now. Nothing else of it changes. Pure. */
+import { dump } from 'js-yaml';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { parseTargetKubeconfig, type TargetAccess } from '../../kube/access/secret-kubeconfig.ts';
+import type { TargetKubeconfig } from '../../kube/access/secret-kubeconfig.schema.ts';
+import { parseYaml } from '../../kube/access/yaml.ts';
+import { rotatedCa } from './ca-bundle.ts';
+
+/** What a kubeconfig is to hold from now on. */
+export interface Renewed {
+  readonly token: string;
+  /** PEM of the CA certificates that the target publishes; undefined while they cannot be read. */
+  readonly publishedCa: string | undefined;
+}
+
+/** A kubeconfig, and what it gives access to. */
+export interface RenewedKubeconfig extends TargetAccess {
+  readonly text: string;
+}
+
+/**
+ * Returns a kubeconfig that was checked before, renewed.
+ * @param nowMs Unix time
+ * @throws Error if it would not be accepted
+ */
+export function renewedKubeconfig(text: string, { token, publishedCa }: Renewed, nowMs: number): RenewedKubeconfig {
+  const document = parseYaml(text) as TargetKubeconfig;
+  const [{ name, cluster }] = document.clusters;
+  const [{ name: user }] = document.users;
+  const current = Buffer.from(cluster['certificate-authority-data'], 'base64').toString('utf8');
+  const ca = publishedCa === undefined ? current : rotatedCa(current, publishedCa, nowMs);
+  const data = ca === current ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  const renewed = dump(
+    { ...document, clusters: [{ name, cluster: { ...cluster, ...data } }], users: [{ name: user, user: { token } }] },
+    { lineWidth: -1 },
+  );
+  const read = parseTargetKubeconfig(renewed);
+  if (!read.ok) throw new Error(`the renewed kubeconfig is not valid: ${formatFieldErrors(read.errors)}`);
+  return { ...read.value, text: renewed };
+}

@@ -1,0 +1,144 @@
+/** P2, P3: a token that ends is renewed by the operator in time, on API servers that make tokens and refuse them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
+import { render } from '../../constructs/rendered/render.ts';
+import { CredentialsSecret } from '../../crds/wire.ts';
+import { readAccountToken } from '../../operator/target/renewal/account-token.ts';
+import { onReal } from '../cluster/on-each-backing.ts';
+import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
+import { exportReady } from '../support/exports.ts';
+import { inventory } from '../support/inventory.ts';
+import type { LinkCondition } from '../support/objects.ts';
+import type { TestOperator } from '../support/operator.ts';
+import { applySecret, requestToken } from '../support/tokens.ts';
+import { ANCHOR } from '../support/trust-anchors.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
+
+const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
+const SECRET = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'cluster-credentials-west', namespace: LINKS_NAMESPACE },
+};
+const PEER: ObjectRef = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'linkspan-peer-east', namespace: LINKS_NAMESPACE },
+};
+/** Of the ten minutes that an API server grants at least, this is about a second. */
+const RENEWED_AFTER = 0.002;
+
+const isGood = (valid: LinkCondition | undefined): boolean =>
+  valid?.status === 'True' && !valid.message.includes('not renewed');
+
+const caIn = (kubeconfig: string): string => {
+  const [, base64] = /certificate-authority-data: (\S+)/.exec(kubeconfig)!;
+  return Buffer.from(base64!, 'base64').toString();
+};
+
+/** What Kubernetes publishes in each namespace. */
+const rootCa = (pem: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'kube-root-ca.crt', namespace: LINKS_NAMESPACE },
+  data: { 'ca.crt': pem },
+});
+
+onReal('a token that ends', () => {
+  let clusters: TwoClusters;
+  let operator: TestOperator;
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing: 'real' });
+    const { west } = clusters;
+    await west.apply(namespace(LINKS_NAMESPACE));
+    const access = render((chart) => {
+      new RemoteAccess(chart, 'access', { sourceCluster: 'east', namespace: LINKS_NAMESPACE, token: 'none' });
+    });
+    for (const object of access) await west.apply(object);
+    await west.apply(PEER);
+    await west.apply(rootCa(caIn(clusters.westCluster.kubeconfig)));
+    await clusters.east.apply(link('west'));
+    await giveFirst();
+    operator = clusters.operator({ tuning: { renewedAfter: RENEWED_AFTER } });
+    await exportReady(clusters, 'web');
+    await clusters.ready();
+  });
+  afterAll(() => clusters.stop());
+
+  const giveFirst = async (): Promise<void> => {
+    const { uid } = (await clusters.west.get<{ metadata: { uid: string } }>(PEER))!.metadata;
+    const boundTo = { apiVersion: 'v1', kind: 'Secret', name: PEER.metadata.name, uid };
+    const token = await requestToken(clusters.westCluster, { namespace: LINKS_NAMESPACE, name: ACCOUNT }, boundTo);
+    await applySecret(clusters.eastCluster, credentials('west', clusters.westCluster.kubeconfigFor(token)));
+  };
+  const kubeconfigNow = async (): Promise<string> => {
+    const found = await clusters.get<{ data: Record<string, string> }>('Secret', SECRET.metadata.name, LINKS_NAMESPACE);
+    return Buffer.from(found!.data[CredentialsSecret.key]!, 'base64').toString();
+  };
+  const tokenNow = async () => readAccountToken(/token: (\S+)/.exec(await kubeconfigNow())![1]!)!;
+  const renewals = async (): Promise<number> =>
+    (await clusters.westCluster.audit()).filter(
+      ({ verb, resource, subresource }) =>
+        verb === 'create' && resource === 'serviceaccounts' && subresource === 'token',
+    ).length;
+
+  test('P2: is renewed again and again, and nothing is listed, written or unread for it', async () => {
+    await eventually('the operator is at rest', () => operator.settled());
+    const before = await inventory(clusters);
+    await clusters.westCluster.clearAudit();
+    await clusters.eastCluster.clearAudit();
+    await eventually('ten renewals', async () => (await renewals()) >= 10, 50_000);
+    const asked = await clusters.westCluster.audit();
+    const own = asked.filter(({ user }) => user.endsWith(`:${ACCOUNT}`));
+    expect(own.filter(({ verb }) => verb === 'list')).toEqual([]);
+    expect(own.filter(({ code }) => code >= 400)).toEqual([]);
+    const written = (await clusters.eastCluster.audit()).filter(({ verb }) =>
+      ['create', 'patch', 'update', 'delete'].includes(verb),
+    );
+    const kinds = new Set(
+      written
+        .filter(({ resource }) => resource !== 'leases')
+        .map(({ resource, subresource }) => [resource, subresource].join('/')),
+    );
+    expect([...kinds].filter((each) => !['secrets/', 'links/status'].includes(each))).toEqual([]);
+    expect(await inventory(clusters)).toEqual(before);
+    const condition = await clusters.condition('CredentialsValid');
+    expect(condition).toMatchObject({ status: 'True', reason: 'Valid' });
+    expect(condition!.message).toMatch(/is in use; its token ends at \d{4}-/);
+    expect((await tokenNow()).boundTo?.name).toBe(PEER.metadata.name);
+    await exportReady(clusters, 'api');
+  });
+
+  test('P3: comes with the CA that is to follow, beside the one of now, as soon as the target publishes it', async () => {
+    await eventually('the operator is at rest', () => operator.settled());
+    const before = await inventory(clusters);
+    await clusters.west.apply(rootCa(ANCHOR));
+    await eventually('both are in the kubeconfig', async () => {
+      const found = caIn(await kubeconfigNow()).match(/BEGIN CERTIFICATE/g);
+      return found?.length === 2;
+    });
+    await clusters.westCluster.clearAudit();
+    await eventually('three more renewals', async () => (await renewals()) >= 3, 30_000);
+    const own = (await clusters.westCluster.audit()).filter(({ user }) => user.endsWith(`:${ACCOUNT}`));
+    expect(own.filter(({ verb, code }) => verb === 'list' || code >= 400)).toEqual([]);
+    expect(await inventory(clusters)).toEqual(before);
+    expect(isGood(await clusters.condition('CredentialsValid'))).toBe(true);
+  });
+
+  test('P1: is void once the Secret of its peer is deleted; the Link says so, and takes new credentials', async () => {
+    await clusters.west.delete(PEER);
+    await eventually(
+      'the target refuses the token',
+      async () => {
+        return !isGood(await clusters.condition('CredentialsValid'));
+      },
+      120_000,
+    );
+    await clusters.west.apply(PEER);
+    await giveFirst();
+    await eventually('they are used', async () => isGood(await clusters.condition('CredentialsValid')), 50_000);
+    await exportReady(clusters, 'again');
+  });
+});
