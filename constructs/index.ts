@@ -116,6 +116,7 @@ export { writeClusterSet } from './tree/write-cluster-set.ts';
 export { type FileChange, OutputFolderError } from './tree/write-tree.ts';
 
 export type { LabelSelector } from '../crds/link/types.gen.ts';
+export type { Client } from '../crds/clients.ts';
 export type { FieldError } from '../crds/field-error.ts';
 export { derivedName } from '../crds/mcs/derived-name.ts';
 export {

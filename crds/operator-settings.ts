@@ -11,6 +11,7 @@ type SettingType =
   /** A label selector as `kubectl --selector` takes it; empty: nothing is selected. */
   | { readonly type: 'selector' }
   | { readonly type: 'name'; readonly of: 'namespace' }
+  | { readonly type: 'domain' }
   | { readonly type: 'names'; readonly of: 'namespace' | 'Secret' }
   | { readonly type: 'choice'; readonly values: readonly string[] }
   | { readonly type: 'integer'; readonly least: number; readonly most: number }
@@ -109,6 +110,36 @@ export const OPERATOR_SETTINGS = {
     prop: true,
     text: 'import what clusters export by the MCS API, where its CRDs are installed',
     default: 'true',
+  },
+  gatewayAccess: {
+    type: 'choice',
+    values: ['open', 'exported', 'clients'],
+    argument: 'MODE',
+    text: 'who may come through the gateway of this cluster: every meshed client to every Service (open), every meshed client to what is exported (exported), or to each export whom it names (clients)',
+    unset: 'the policy of the gateway is left as it is',
+    prop: true,
+  },
+  gatewayTcp: {
+    type: 'choice',
+    values: ['none', 'meshed', 'clients'],
+    argument: 'WHO',
+    text: 'who may open connections through the gateway that Linkerd does not look into, to any Service: nobody (none), every meshed client (meshed), or the clients of exports with opaque ports (clients)',
+    default: 'none',
+    prop: true,
+  },
+  clusterDomain: {
+    type: 'domain',
+    argument: 'DOMAIN',
+    text: 'DNS domain of this cluster, which the host names of its exports end in',
+    default: Default.clusterDomain,
+    prop: true,
+  },
+  trustDomain: {
+    type: 'domain',
+    argument: 'DOMAIN',
+    text: 'identity trust domain of Linkerd in this cluster, for clients of exports that name none',
+    default: Default.clusterDomain,
+    prop: true,
   },
   endpointMirrorGrace: {
     type: 'duration',
@@ -307,6 +338,7 @@ export interface HostPort {
 interface Values {
   readonly text: string;
   readonly name: string;
+  readonly domain: string;
   readonly names: readonly string[];
   readonly switch: boolean;
   readonly selector: string;

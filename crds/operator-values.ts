@@ -26,6 +26,9 @@ export const parseSetting = (setting: OperatorSetting, text: string): SettingVal
     case 'name':
       if (!isDnsLabel(text)) throw new RangeError('must be a valid DNS label');
       return text;
+    case 'domain':
+      if (!isDnsSubdomain(text)) throw new RangeError('must be a valid DNS subdomain');
+      return text;
     case 'names':
       return names(text, setting.of === 'Secret');
     case 'switch':
@@ -70,6 +73,7 @@ export const settingRemedy = (setting: OperatorSetting): string | undefined => {
     case 'selector':
       return `a label selector, as in ${setting.default ?? 'a=b'}`;
     case 'text':
+    case 'domain':
     case 'switch':
     case 'choice':
     case 'integer':
@@ -115,6 +119,29 @@ export const settingConflicts = (
       setting: 'enableNamespaceCreation',
       reason: `must not be set together with ${nameOf('mirrorNamespaces')}, which must exist`,
       remedy: 'create them, or leave one of the two out',
+    });
+  }
+  return [...conflicts, ...accessConflicts(values, nameOf)];
+};
+
+/** What does not go with who may come through the gateway (rules M2, M5). */
+const accessConflicts = (
+  { gatewayAccess, gatewayTcp, mirrorNamespaces }: Partial<OperatorSettingValues>,
+  nameOf: (setting: SettingName) => string,
+): readonly SettingConflict[] => {
+  const conflicts: SettingConflict[] = [];
+  if (gatewayAccess === 'clients' && gatewayTcp === 'meshed') {
+    conflicts.push({
+      setting: 'gatewayTcp',
+      reason: `must not be meshed if ${nameOf('gatewayAccess')} is clients: whoever may open connections may also send requests to every export`,
+      remedy: 'write clients or none',
+    });
+  }
+  if (mirrorNamespaces !== undefined && (gatewayAccess === 'exported' || gatewayAccess === 'clients')) {
+    conflicts.push({
+      setting: 'gatewayAccess',
+      reason: `must not be ${gatewayAccess} together with ${nameOf('mirrorNamespaces')}: exports of other namespaces would be refused`,
+      remedy: 'leave one of the two out',
     });
   }
   return conflicts;

@@ -52,6 +52,11 @@ export const Label = {
   federationMember: 'linkspan.dev/federation-member',
   /** Ours, on a route: the ServiceFailover of its namespace that it is made for (rule J1). */
   serviceFailover: 'linkspan.dev/service-failover',
+  /**
+   * Ours, on what says who may come through the gateway: `open` on the policy for everyone, else the set of clients that the
+   * object is for, `all` or `tcp` (rule M4).
+   */
+  gatewayAccess: 'linkspan.dev/gateway-access',
   /** linkerd-failover's, on a TrafficSplit: whoever changes its weights. */
   controlledBy: 'failover.linkerd.io/controlled-by',
   /** Ours, on a ServiceImport, its derived Service and its slices: the name of the ServiceImport (rule K3). */
@@ -122,12 +127,16 @@ export const Annotation = {
   createdBy: 'linkerd.io/created-by',
   /** Helm's, on what belongs to a release. */
   helmRelease: 'meta.helm.sh/release-name',
+  /** Argo CD's: `Prune=false` has it leave an object that Git has no longer. */
+  argoCdSyncOptions: 'argocd.argoproj.io/sync-options',
   /** Ours, on the gateway's NetworkAuthentication: `any` if it was given no source clusters' CIDRs. */
   sourceNetworks: 'linkspan.dev/source-networks',
   /** linkerd-failover's, on a TrafficSplit: the backend that takes all requests while it is ready. */
   primaryService: 'failover.linkerd.io/primary-service',
   /** Ours, on a TrafficSplit or an HTTPRoute: its backends in the order in which to fall back on them. */
   failover: 'linkspan.dev/failover',
+  /** Ours, on a Service or ServiceExport: the clients that may reach it through the gateway (rule M3). */
+  clients: 'linkspan.dev/clients',
   /** Ours, on a Link: `"<count>"` lets a held mass deletion go ahead (rule E6). */
   confirmPrune: 'linkspan.dev/confirm-prune',
   /** Ours, on a Link: `"true"` has the operator leave it, and its mirrors, to another controller (rule H9). */
@@ -206,6 +215,7 @@ export const PolicyApi = {
   group: 'policy.linkerd.io',
   server: 'policy.linkerd.io/v1beta3',
   authorization: 'policy.linkerd.io/v1alpha1',
+  route: 'policy.linkerd.io/v1beta3',
   /** Name of the gateway's MeshTLSAuthentication. */
   anyMeshed: 'any-meshed',
   /** Name of the gateway's NetworkAuthentication. */
@@ -359,4 +369,12 @@ export const gatewayIdentity = (
   linkerdNamespace: string,
   trustDomain: string,
   namespace: string = Default.multiclusterNamespace,
-): string => `${Default.gatewayName}.${namespace}.serviceaccount.identity.${linkerdNamespace}.${trustDomain}`;
+): string => meshIdentity(Default.gatewayName, namespace, linkerdNamespace, trustDomain);
+
+/** TLS identity of the pods of a ServiceAccount, as Linkerd derives it. */
+export const meshIdentity = (
+  serviceAccount: string,
+  namespace: string,
+  linkerdNamespace: string,
+  trustDomain: string,
+): string => `${serviceAccount}.${namespace}.serviceaccount.identity.${linkerdNamespace}.${trustDomain}`;

@@ -180,13 +180,27 @@ const side = (
     exportNamespaces: member.exportNamespaces,
     linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
   })),
-  ...(targets.length > 0 && { operator, monitoring }),
+  ...((targets.length > 0 || isGuarded(member, sources, operator)) && {
+    operator: withDomain(operator, member),
+    monitoring,
+  }),
   links: targets.map((target) => {
     const own = links.find((link) => link.source === member.name && link.target === target.name);
     const { source: _source, target: _target, ...given } = own ?? {};
     return { ...linkTo(target, { flat, federation, serviceExports, namespace, linkerdNamespace }), ...given };
   }),
 });
+
+/** Whether the gateway of a cluster has a policy that an operator keeps: a cluster that is only a target has one for that. */
+const isGuarded = (
+  { gatewayAddresses }: ClusterSetMember,
+  sources: readonly ClusterSetMember[],
+  { gatewayAccess }: ClusterSetProps['operator'],
+): boolean => gatewayAccess !== undefined && sources.length > 0 && gatewayAddresses !== undefined;
+
+/** The props of the operator in one cluster: only who writes the policy of the gateway needs the domain. */
+const withDomain = (operator: ClusterSetProps['operator'], { clusterDomain }: ClusterSetMember) =>
+  operator.gatewayAccess === undefined || clusterDomain === undefined ? operator : { clusterDomain, ...operator };
 
 const linkTo = (
   target: ClusterSetMember,

@@ -139,6 +139,7 @@ export class Multicluster extends Construct {
         () =>
           new GatewayPolicy(this, 'GatewayPolicy', {
             namespace,
+            gatewayAccess: props.operator?.gatewayAccess,
             sourceNetworks: props.sourceNetworks,
             scrapers: props.scrapers,
           }),
@@ -161,6 +162,8 @@ export class Multicluster extends Construct {
             ...operator,
             namespace,
             linkerdNamespace,
+            // Only who writes the policy of the gateway needs it.
+            ...(operator.gatewayAccess !== undefined && { trustDomain }),
             targetClusters,
             credentialsSecrets,
             flat: operator.flat ?? links.some(joinsOnFlatNetwork),

@@ -58,7 +58,7 @@ export const MULTICLUSTER_PROPS = {
       ),
     },
     operator: described(
-      without(MIRROR_OPERATOR_PROPS, 'linkerdNamespace', 'namespace'),
+      without(MIRROR_OPERATOR_PROPS, 'linkerdNamespace', 'namespace', 'trustDomain'),
       'The operator, for a cluster with Links. It may read only the Secrets that links name. If there are other Links, add their Secrets to its credentialsSecrets, or write any; default none',
     ),
     monitoring: described(
@@ -399,7 +399,7 @@ export const CLUSTER_SET_PROPS = {
       items: CLUSTER_SET_LINK,
     },
     operator: described(
-      without(MIRROR_OPERATOR_PROPS, 'linkerdNamespace', 'namespace', 'targetClusters'),
+      without(MIRROR_OPERATOR_PROPS, 'linkerdNamespace', 'namespace', 'targetClusters', 'trustDomain'),
       'The operator of every cluster that has a target',
     ),
     monitoring: described(

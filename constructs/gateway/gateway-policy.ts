@@ -25,6 +25,13 @@ export interface GatewayPolicyProps {
    */
   readonly namespace?: string | undefined;
   /**
+   * Who may come through the gateway: every meshed client to every Service of the cluster (`open`), or whom the operator of
+   * the cluster lets in, by what is exported (`exported`) and to whom (`clients`). With these, no policy of the whole Server
+   * is rendered: until an operator with the same setting runs, nobody is let in.
+   * @default open
+   */
+  readonly gatewayAccess?: 'open' | 'exported' | 'clients' | undefined;
+  /**
    * Networks in CIDR notation that clients connect from, as the gateway sees them. Behind a load balancer that does not
    * keep addresses, these are the networks of the nodes.
    * @default - all, recorded in an annotation
@@ -48,8 +55,8 @@ const EXTENSION = { [Label.extension]: Value.extension } as const;
 export class GatewayPolicy extends Construct {
   /** The Server of the gateway's port. */
   readonly server: ApiObject;
-  /** The policy that requires both authentications for the Server. */
-  readonly authorizationPolicy: ApiObject;
+  /** The policy that requires both authentications for the Server; undefined unless the gateway is open. */
+  readonly authorizationPolicy: ApiObject | undefined;
   /** Authenticates any client of the mesh. */
   readonly meshTLSAuthentication: ApiObject;
   /** Authenticates clients from the networks of the source clusters. */
@@ -65,29 +72,17 @@ export class GatewayPolicy extends Construct {
       construct: `GatewayPolicy ${namespaceOf(given)}/${Default.gatewayName}`,
       found: gatewayPolicyErrors(given, namespaceOf(given)),
     }));
-    const { sourceNetworks, scrapers = [VIZ_PROMETHEUS] } = props;
+    const { sourceNetworks, scrapers = [VIZ_PROMETHEUS], gatewayAccess = 'open' } = props;
     const namespace = namespaceOf(props);
 
     const metadata = { name: Default.gatewayName, namespace, labels: GATEWAY_LABELS };
-    const authentication = (kind: string, name: string) => ({ group: PolicyApi.group, kind, name, namespace });
     this.server = new ApiObject(this, 'Resource', {
       apiVersion: PolicyApi.server,
       kind: 'Server',
       metadata,
       spec: { podSelector: { matchLabels: GATEWAY_PODS }, port: PolicyApi.proxyPortName },
     });
-    this.authorizationPolicy = new ApiObject(this, 'AuthorizationPolicy', {
-      apiVersion: PolicyApi.authorization,
-      kind: 'AuthorizationPolicy',
-      metadata,
-      spec: {
-        targetRef: { group: PolicyApi.group, kind: 'Server', name: Default.gatewayName },
-        requiredAuthenticationRefs: [
-          authentication('MeshTLSAuthentication', PolicyApi.anyMeshed),
-          authentication('NetworkAuthentication', PolicyApi.sourceCluster),
-        ],
-      },
-    });
+    this.authorizationPolicy = gatewayAccess === 'open' ? this.#opening(metadata) : undefined;
     this.meshTLSAuthentication = new ApiObject(this, 'MeshTLSAuthentication', {
       apiVersion: PolicyApi.authorization,
       kind: 'MeshTLSAuthentication',
@@ -109,6 +104,32 @@ export class GatewayPolicy extends Construct {
       pods: EXTENSION,
       port: PolicyApi.adminPortName,
       scrapers,
+    });
+  }
+
+  /** Lets everyone in. It stays when it is not rendered any more: the operator deletes it once what is exported is admitted. */
+  #opening(metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: typeof GATEWAY_LABELS;
+  }): ApiObject {
+    const { namespace } = metadata;
+    const authentication = (kind: string, name: string) => ({ group: PolicyApi.group, kind, name, namespace });
+    return new ApiObject(this, 'AuthorizationPolicy', {
+      apiVersion: PolicyApi.authorization,
+      kind: 'AuthorizationPolicy',
+      metadata: {
+        ...metadata,
+        labels: { ...metadata.labels, [Label.gatewayAccess]: 'open' },
+        annotations: { [Annotation.argoCdSyncOptions]: 'Prune=false' },
+      },
+      spec: {
+        targetRef: { group: PolicyApi.group, kind: 'Server', name: Default.gatewayName },
+        requiredAuthenticationRefs: [
+          authentication('MeshTLSAuthentication', PolicyApi.anyMeshed),
+          authentication('NetworkAuthentication', PolicyApi.sourceCluster),
+        ],
+      },
     });
   }
 }

@@ -12,6 +12,12 @@ export const GATEWAY_POLICY_PROPS = {
       type: 'string',
       description: "Namespace of the gateway; default the chart's, else linkerd-multicluster",
     },
+    gatewayAccess: {
+      type: 'string',
+      description:
+        'Who may come through the gateway: every meshed client to every Service of the cluster (open), or whom the operator of the cluster lets in, by what is exported (exported) and to whom (clients). With these, no policy of the whole Server is rendered: until an operator with the same setting runs, nobody is let in; default open',
+      enum: ['open', 'exported', 'clients'],
+    },
     sourceNetworks: {
       type: 'array',
       description:

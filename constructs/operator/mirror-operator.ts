@@ -129,6 +129,7 @@ export class MirrorOperator extends Construct {
       enableNamespaceCreation,
       failover: props.failover ?? true,
       serviceImports: props.serviceImports ?? true,
+      gatewayAccess: props.gatewayAccess,
       flat,
     });
     return placed.map(

@@ -3,7 +3,7 @@
  * mirrors, which takes `patch`, and `create` for a new object. `get` reads an object that has the name of a mirror.
  */
 import type { OperatorSettingValues } from '../../crds/operator-settings.ts';
-import { AboutApi, FailoverApi, LinkApi, McsApi, RouteApi } from '../../crds/wire.ts';
+import { AboutApi, Default, FailoverApi, LinkApi, McsApi, PolicyApi, RouteApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
 import type { EndpointsKind } from '../rendered/index.ts';
 
@@ -193,6 +193,33 @@ const clusterIdRules: readonly PolicyRule[] = [
   },
 ];
 
+/** Rights to read what this cluster exports by the MCS API, for who may come through its gateway. */
+const exportedRules: readonly PolicyRule[] = [
+  {
+    group: McsApi.group,
+    resources: [McsApi.serviceExport.plural],
+    verbs: READ,
+    why: 'reads what this cluster exports: only that is admitted through its gateway',
+  },
+];
+
+/** Rights to keep the policy of the gateway, in the operator's namespace. */
+const accessRules: readonly PolicyRule[] = [
+  {
+    group: PolicyApi.group,
+    resources: ['servers'],
+    resourceNames: [Default.gatewayName],
+    verbs: READ,
+    why: 'sees whether there is a gateway to write a policy for',
+  },
+  {
+    group: PolicyApi.group,
+    resources: ['httproutes', 'authorizationpolicies', 'meshtlsauthentications'],
+    verbs: [...READ, ...WRITE],
+    why: 'writes who may come through the gateway; `get` tells its own from a foreign object of the same name',
+  },
+];
+
 /**
  * Rights in the operator's namespace: to Links and their status, credentials and Leases.
  * @param secrets names of the Secrets with the credentials of Links; undefined for all in the namespace
@@ -231,6 +258,7 @@ export interface RightsSettings extends Pick<
   | 'enableNamespaceCreation'
   | 'failover'
   | 'serviceImports'
+  | 'gatewayAccess'
 > {
   /** Whether members of federated Services are reached on a flat network. */
   readonly flat: boolean;
@@ -255,13 +283,15 @@ export const operatorRules = (settings: RightsSettings): readonly PlacedRules[] 
     ...(settings.failover ? failoverRules : []),
     ...(settings.serviceImports ? importRules : []),
   ];
-  const own = ownRules(credentialsSecrets);
+  const access = settings.gatewayAccess !== undefined;
+  const own = [...ownRules(credentialsSecrets), ...(access ? accessRules : [])];
   const discovery = settings.flat
     ? [{ id: 'Discovery', namespace: settings.controlPlaneNamespace, rules: discoveryRules(credentialsSecrets) }]
     : [];
   if (mirrorNamespaces === undefined) {
     const unbounded = [
       ...(settings.serviceImports ? clusterIdRules : []),
+      ...(access && !settings.serviceImports ? exportedRules : []),
       ...watchNamespacesRules,
       ...(enableNamespaceCreation ? namespaceRules : []),
     ];

@@ -204,6 +204,27 @@ export const MIRROR_OPERATOR_PROPS = {
       description:
         'Whether to import what clusters export by the MCS API, where its CRDs are installed. Grants the operator the rights to do so; default true',
     },
+    gatewayAccess: {
+      type: 'string',
+      description:
+        'Who may come through the gateway of this cluster: every meshed client to every Service (open), every meshed client to what is exported (exported), or to each export whom it names (clients). Grants the operator the rights to write the policy of the gateway; default the policy of the gateway is left as it is',
+      enum: ['open', 'exported', 'clients'],
+    },
+    gatewayTcp: {
+      type: 'string',
+      description:
+        'Who may open connections through the gateway that Linkerd does not look into, to any Service: nobody (none), every meshed client (meshed), or the clients of exports with opaque ports (clients); default none',
+      enum: ['none', 'meshed', 'clients'],
+    },
+    clusterDomain: {
+      type: 'string',
+      description: 'DNS domain of this cluster, which the host names of its exports end in; default cluster.local',
+    },
+    trustDomain: {
+      type: 'string',
+      description:
+        'Identity trust domain of Linkerd in this cluster, for clients of exports that name none; default cluster.local',
+    },
     endpointMirrorGrace: {
       type: ['string', 'number'],
       description:

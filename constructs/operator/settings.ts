@@ -41,6 +41,29 @@ export interface OperatorSettings {
    */
   readonly serviceImports?: boolean | undefined;
   /**
+   * Who may come through the gateway of this cluster: every meshed client to every Service (`open`), every meshed client to
+   * what is exported (`exported`), or to each export whom it names (`clients`). Grants the operator the rights to write the
+   * policy of the gateway.
+   * @default - the policy of the gateway is left as it is
+   */
+  readonly gatewayAccess?: 'open' | 'exported' | 'clients' | undefined;
+  /**
+   * Who may open connections through the gateway that Linkerd does not look into, to any Service: nobody (`none`), every
+   * meshed client (`meshed`), or the clients of exports with opaque ports (`clients`).
+   * @default none
+   */
+  readonly gatewayTcp?: 'none' | 'meshed' | 'clients' | undefined;
+  /**
+   * DNS domain of this cluster, which the host names of its exports end in.
+   * @default cluster.local
+   */
+  readonly clusterDomain?: string | undefined;
+  /**
+   * Identity trust domain of Linkerd in this cluster, for clients of exports that name none.
+   * @default cluster.local
+   */
+  readonly trustDomain?: string | undefined;
+  /**
    * Time that a pod of a headless Service may be gone before the Service that stands for it is deleted.
    * @default 60s
    */

@@ -2,6 +2,13 @@
  * Mirrors, endpoint mirrors, gateway probes and routes: the constructs that the operator renders, and `render` itself. The
  * operator imports this file and nothing else of constructs/.
  */
+export {
+  type AccessPartProps,
+  ClientsAuthentication,
+  GatewayAuthorization,
+  GatewayRoute,
+  MAX_HOSTS,
+} from './access/gateway-access.ts';
 export { copiedAnnotations, copiedLabels, type Metadata } from './mirror/copied-metadata.ts';
 export { type CopiedEndpoint, type CopiedSlice, type EndpointConditions, type PodRef } from './mirror/copied-slice.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './mirror/endpoint-mirror.ts';

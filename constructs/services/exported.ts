@@ -8,7 +8,8 @@
 import { ApiObject } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { Label, Value } from '../../crds/wire.ts';
+import { type Client, clientErrors, clientsText, MAX_CLIENTS } from '../../crds/clients.ts';
+import { Annotation, Label, Value } from '../../crds/wire.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
 import { acceptProps } from '../common/props.ts';
 import type { MirrorMode } from '../rendered/index.ts';
@@ -27,6 +28,12 @@ export interface ExportOptions extends ExportedMetadata {
    * @default gateway
    */
   readonly mode?: MirrorMode | undefined;
+  /**
+   * Clients that may reach the Services through the gateway, where the operator of this cluster has `gatewayAccess`. An empty
+   * list: nobody.
+   * @default - every meshed client, or nobody if `gatewayAccess` is `clients`
+   */
+  readonly clients?: readonly Client[] | undefined;
 }
 
 const exported = new WeakMap<IConstruct, ExportOptions>();
@@ -92,7 +99,9 @@ const nearest = (construct: IConstruct): IConstruct | undefined =>
   construct.node.scopes.findLast((scope) => exported.has(scope));
 
 /** Exports a Service. Synthesis may happen more than once, and what is there is kept then. */
-const exportService = (service: ApiObject, { api = 'linkerd', mode, ...metadata }: ExportOptions): void => {
+const exportService = (service: ApiObject, { api = 'linkerd', mode, clients, ...metadata }: ExportOptions): void => {
+  if (clients !== undefined && (service.metadata.toJson() as Annotated).annotations?.[Annotation.clients] === undefined)
+    service.metadata.addAnnotation(Annotation.clients, clientsText(clients));
   if (api === 'mcs') {
     if (service.node.tryFindChild(EXPORT_ID) !== undefined) return;
     new ApiObject(service, EXPORT_ID, exportManifest(service.name, service.metadata.namespace, metadata));
@@ -102,12 +111,17 @@ const exportService = (service: ApiObject, { api = 'linkerd', mode, ...metadata 
   service.metadata.addLabel(Label.exported, mode === 'remote-discovery' ? Value.remoteDiscovery : Value.true);
 };
 
+interface Annotated {
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 const EXPORT_ID = 'ServiceExport';
 
 /** Options of the other API. */
 const optionErrors = ({
   api = 'linkerd',
   mode,
+  clients = [],
   exportedLabels,
   exportedAnnotations,
 }: ExportOptions): readonly (FieldError | undefined)[] => [
@@ -124,5 +138,12 @@ const optionErrors = ({
       ? fieldError(field, value, 'may only be set if api is mcs', 'remove it: mirrors have the labels of the Service')
       : undefined,
   ),
+  ...clients.flatMap((client, index) => clientErrors(`clients[${index}].`, client)),
+  clients.length > MAX_CLIENTS
+    ? fieldError('clients', undefined, `must have at most ${MAX_CLIENTS} items`, 'let several share a ServiceAccount')
+    : undefined,
+  mode === 'remote-discovery' && clients.length > 0
+    ? fieldError('clients', undefined, 'may only be set if mode is gateway', 'remove it: no gateway is used')
+    : undefined,
   ...exportedMetadataErrors({ exportedLabels, exportedAnnotations }),
 ];

@@ -60,6 +60,26 @@ export const EXPORT_OPTIONS = {
         'Mode of mirrors: through the gateway, or from pod to pod on a flat network. With the MCS API it is the Links that say; default gateway',
       enum: ['gateway', 'remote-discovery'],
     },
+    clients: {
+      type: 'array',
+      description:
+        'Clients that may reach the Services through the gateway, where the operator of this cluster has gatewayAccess. An empty list: nobody; default every meshed client, or nobody if gatewayAccess is clients',
+      items: {
+        type: 'object',
+        description: 'A ServiceAccount whose pods may reach an export',
+        additionalProperties: false,
+        required: ['namespace', 'serviceAccount'],
+        properties: {
+          namespace: { type: 'string', description: 'Namespace of the ServiceAccount, in its own cluster' },
+          serviceAccount: { type: 'string', description: 'Name of the ServiceAccount' },
+          trustDomain: {
+            type: 'string',
+            description:
+              'Identity trust domain of Linkerd in the cluster of the client; default that of the cluster that exports',
+          },
+        },
+      },
+    },
   },
 } as const;
 

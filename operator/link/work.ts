@@ -1,12 +1,13 @@
 /**
  * What the operator does while it leads, once everything in the source cluster has been listed: the sessions of Links, and
- * the controllers of federated Services and ServiceImports, in which sessions take part.
+ * the controllers of federated Services and ServiceImports, in which sessions take part, and that of the gateway's policy.
  */
 import type { EventRecorder } from '../runtime/events.ts';
 import { Discovery } from '../source/discovery.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Clusters, type ClustersOptions } from './clusters.ts';
 import type { LinksEnvironment } from './environment.ts';
+import { GatewayAccess } from '../access/access.ts';
 import { Federations } from '../federation/federations.ts';
 import { Imports } from '../mcs/imports.ts';
 import { exportingClusters, importingClusters, selectingClusters } from './links.ts';
@@ -27,6 +28,8 @@ export class Work {
   readonly #imports: Imports | undefined;
   readonly #exports: LocalExports | undefined;
   readonly #discovery: Discovery;
+  /** Undefined: the policy of the gateway is left as it is. */
+  readonly #access: GatewayAccess | undefined;
 
   constructor({ env, events, ...options }: WorkOptions) {
     const { client, config, tuning, interruptions, log } = env;
@@ -51,6 +54,8 @@ export class Work {
         onReadable: () => this.clusters.moreReadable(),
       });
     }
+    const { gatewayAccess: mode } = config;
+    this.#access = mode === undefined ? undefined : new GatewayAccess({ env, mode, events });
     this.#discovery = new Discovery({
       client,
       namespace: config.controlPlaneNamespace,
@@ -75,6 +80,7 @@ export class Work {
       this.#federations.run(signal),
       this.#imports?.run(signal),
       this.#discovery.run(signal),
+      this.#access?.run(signal),
     ]);
     await Promise.all([this.#member.stop(), this.#exports?.stop()]);
   }

@@ -4,6 +4,7 @@
  * only what has no name in the field starts with `linkspan_`.
  */
 import { Registry, collectDefaultMetrics } from 'prom-client';
+import { accessMetrics } from './access.ts';
 import { controllerMetrics } from './controller.ts';
 import { failoverMetrics } from './failover.ts';
 import { instrumentsOf } from './instruments.ts';
@@ -32,6 +33,7 @@ export function createMetrics(options: MetricsOptions = {}) {
     ...targetMetrics(instruments),
     ...linkMetrics(instruments),
     ...failoverMetrics(instruments),
+    ...accessMetrics(instruments),
     serviceImports: gauge(
       'linkspan_service_imports',
       'ServiceImports that the operator writes, by whether they are ready: true or false',

@@ -85,6 +85,9 @@ function body(of: Resource, object: KubeObject): unknown {
     case 'GRPCRoute':
     case 'TCPRoute':
       return routeBody(of.kind, object);
+    case 'MeshTLSAuthentication':
+    case 'AuthorizationPolicy':
+      return (object as KubeObject & { readonly spec?: unknown }).spec;
     default:
       // Objects of other kinds are created and never changed.
       return undefined;

@@ -37,7 +37,7 @@ export interface OptionalKindOptions {
 /** One kind that may not be there. */
 export class OptionalKind<T extends KubeObject> {
   readonly store: Store<T>;
-  readonly #of: Resource;
+  readonly of: Resource;
   readonly #options: OptionalKindOptions;
   readonly #onState: () => void;
   readonly #labelSelector: string | undefined;
@@ -55,7 +55,7 @@ export class OptionalKind<T extends KubeObject> {
     onState: () => void,
     labelSelector?: string,
   ) {
-    this.#of = of;
+    this.of = of;
     this.#labelSelector = labelSelector;
     this.#options = options;
     this.#onState = onState;
@@ -113,7 +113,7 @@ export class OptionalKind<T extends KubeObject> {
     const { client, timings, interruptions, fieldSelector, maxObjects, maxBytes, onHeard } = this.#options;
     const reflector = new Reflector<T>({
       client: () => client,
-      resource: this.#of,
+      resource: this.of,
       select: { namespace, labelSelector: this.#labelSelector, fieldSelector },
       sink: this.store.sink(namespace),
       maxObjects,
@@ -141,7 +141,7 @@ export class OptionalKind<T extends KubeObject> {
     // Who was told of the list knows already.
     const isNews = now !== 'readable' || this.stateIn(namespace ?? '') !== 'readable';
     this.#states.set(namespace, now);
-    const { plural, group } = this.#of;
+    const { plural, group } = this.of;
     const fields = { resource: `${plural}.${group}`, ...(namespace !== undefined && { namespace }) };
     const { log, level: refused = 'warn' } = this.#options;
     if (state.connected) log.debug(fields, 'it can be read');

@@ -7,7 +7,7 @@ export class SourceListeners {
   /** By target cluster. */
   protected readonly ofClusters = new Map<string, SourceListener>();
   protected ofFederations: ((key: string) => void) | undefined;
-  protected ofServices: ((key: string) => void) | undefined;
+  protected readonly ofServices = new Set<(key: string) => void>();
   protected ofImports: ((key: string) => void) | undefined;
 
   /**
@@ -37,8 +37,8 @@ export class SourceListeners {
    * @returns ends the subscription
    */
   subscribeServices(listener: (key: string) => void): () => void {
-    this.ofServices = listener;
-    return () => void (this.ofServices = undefined);
+    this.ofServices.add(listener);
+    return () => void this.ofServices.delete(listener);
   }
 
   /**

@@ -61,6 +61,11 @@ function serviceOf(object: KubeObject | EndpointSlice): string {
   return service === '' ? name.replace(/\..*/, '') : service;
 }
 
+/** Reports whether the labels of a Service export it to other clusters through the gateway: no mirror is exported. */
+export const isExportedHere = ({ metadata: { labels = {} } }: KubeObject): boolean =>
+  labels[Label.mirroredService] === undefined &&
+  (labels[Label.exported] === Value.true || labels[Label.federated] === Value.federatedMember);
+
 /**
  * Reports whether a Service is a federated one, made by us or by Linkerd's controllers (rule I8): a mirror names its
  * cluster, and a user's Service has no such label.

@@ -27,6 +27,7 @@ import {
   importOf,
   importsOf,
   indexValueOf,
+  isExportedHere,
   isFederated,
   isOfFederation,
   memberClusters,
@@ -53,6 +54,9 @@ export interface SourceStoresOptions {
  * somebody writes into that label does not hide one of ours.
  */
 export const WRITTEN_SLICES = `${Label.endpointSliceManagedBy} notin (${KUBERNETES_SLICE_MANAGERS.join(',')})`;
+
+/** What the index of exported Services files them under. */
+const EXPORTED = 'here';
 
 export class SourceStores extends SourceListeners {
   readonly services: Store<Service>;
@@ -133,6 +137,11 @@ export class SourceStores extends SourceListeners {
   membershipsOf(cluster: string): ReadonlySet<string> {
     const members = [this.services, this.slices].flatMap((store): readonly KubeObject[] => store.by('member', cluster));
     return new Set(members.map(federationOf).filter((key) => key !== undefined));
+  }
+
+  /** The Services that are exported through the gateway by their labels: none of them is a mirror. */
+  exportedServices(): readonly Service[] {
+    return this.services.by('exported', EXPORTED);
   }
 
   /** The objects of one owner. */
@@ -234,6 +243,7 @@ export class SourceStores extends SourceListeners {
         import: (object) => [importOf(object)].filter((key) => key !== undefined),
         source: (object) => (importOf(object) === undefined ? [] : importedClusters(object)),
         foreign: (object) => this.#namedByOthers(object),
+        exported: (object) => ('addressType' in object || !isExportedHere(object) ? [] : [EXPORTED]),
       },
       onRelisted: (_first, _lost, namespace) => {
         if (namespace !== undefined) this.listed?.listed(namespace, plural);
@@ -245,7 +255,7 @@ export class SourceStores extends SourceListeners {
   }
 
   #changed({ key, before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
-    if (by === 'service') this.ofServices?.(key);
+    if (by === 'service') for (const listener of this.ofServices) listener(key);
     for (const object of [before, after]) {
       for (const each of object ? this.#namedByOthers(object) : []) this.#foreignChanged(each);
     }

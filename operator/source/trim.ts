@@ -28,10 +28,14 @@ export function trimDerivedService(object: Service): Service {
   return { metadata, spec: { ...spec, clusterIPs: object.spec?.clusterIPs } } as Service;
 }
 
-/** A Service that is not ours: what matters is that its name is taken, and which routes it can have and take. */
+/**
+ * A Service that is not ours: what matters is that its name is taken, which routes it can have and take, and whether it is
+ * exported, and to whom.
+ */
 export function trimForeignService({ metadata, spec }: Service): Service {
-  const { name, namespace, uid, resourceVersion, annotations } = metadata;
-  const opaque = annotations?.[Annotation.opaquePorts];
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const annotations = picked(metadata.annotations, [Annotation.opaquePorts, Annotation.clients]);
+  const labels = picked(metadata.labels, [Label.exported, Label.federated, Label.mirroredService]);
   const { type, clusterIP, ports } = spec ?? {};
   return {
     metadata: {
@@ -39,7 +43,8 @@ export function trimForeignService({ metadata, spec }: Service): Service {
       namespace,
       uid,
       resourceVersion,
-      ...(opaque !== undefined && { annotations: { [Annotation.opaquePorts]: opaque } }),
+      ...(labels !== undefined && { labels }),
+      ...(annotations !== undefined && { annotations }),
     },
     spec: {
       type,
@@ -79,6 +84,15 @@ export function trimNamespace({ metadata }: Namespace): Namespace {
   const cluster = labels?.[Label.mirroredService] === Value.true ? labels[Label.clusterName] : undefined;
   const ours = cluster === undefined ? {} : { labels: { [Label.clusterName]: cluster } };
   return { metadata: { name, uid, resourceVersion, deletionTimestamp, ...ours } } as Namespace;
+}
+
+/** The entries of these keys; undefined if there is none. */
+function picked(
+  from: Readonly<Record<string, string>> | undefined,
+  keys: readonly string[],
+): Readonly<Record<string, string>> | undefined {
+  const found = keys.flatMap((key) => (from?.[key] === undefined ? [] : [[key, from[key]] as const]));
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 const trimMetadata = ({ metadata }: KubeObject) => {

@@ -100,6 +100,11 @@ const OF_GATEWAY: Reasons = {
 };
 
 const OF_POLICY: Reasons = {
+  'the operator knows the policy for everyone as its own, and nobody else deletes it before what is exported is admitted':
+    [
+      'AuthorizationPolicy linkerd-gateway metadata.annotations.argocd.argoproj.io/sync-options: - → "Prune=false"',
+      'AuthorizationPolicy linkerd-gateway metadata.labels.linkspan.dev/gateway-access: - → "open"',
+    ],
   'a gateway that is open to every network says so': [
     'NetworkAuthentication source-cluster metadata.annotations.linkspan.dev/source-networks: - → "any"',
   ],

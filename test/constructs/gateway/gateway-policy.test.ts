@@ -55,7 +55,11 @@ test('a policy lets in clients of the mesh from the networks of the source clust
     {
       apiVersion: 'policy.linkerd.io/v1alpha1',
       kind: 'AuthorizationPolicy',
-      metadata: METADATA,
+      metadata: {
+        ...METADATA,
+        labels: { ...METADATA.labels, 'linkspan.dev/gateway-access': 'open' },
+        annotations: { 'argocd.argoproj.io/sync-options': 'Prune=false' },
+      },
       spec: {
         targetRef: { group: GROUP, kind: 'Server', name: 'linkerd-gateway' },
         requiredAuthenticationRefs: [
@@ -139,4 +143,10 @@ test('a policy with invalid networks is refused with every reason at once', () =
     'sourceNetworks[3]: "10.0.0.0/08" must be a network in CIDR notation',
   ]);
   expect(errorsOf(() => policy({ sourceNetworks: [] }))).toEqual(['sourceNetworks: [] must not be empty']);
+});
+
+test.each(['exported', 'clients'] as const)('a policy for %s lets nobody in by itself', (gatewayAccess) => {
+  const names = policy({ gatewayAccess }).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  expect(names).not.toContain('AuthorizationPolicy linkerd-gateway');
+  expect(names).toContain('Server linkerd-gateway');
 });

@@ -58,13 +58,18 @@ const PARTS: readonly { readonly heading: string; readonly text: string; readonl
     of: /^linkspan_failover_/,
   },
   {
+    heading: 'Who may come through the gateway',
+    text: 'There are none without `--gateway-access`. `open`, `closed` and the other states are those of rule M2.',
+    of: /^linkspan_gateway_access_/,
+  },
+  {
     heading: 'ServiceImports',
     text: 'There are none where the MCS API is not installed.',
     of: /^linkspan_service_imports$/,
   },
   {
     heading: 'Reconciles and workqueues',
-    text: 'These have the names that dashboards for controller-runtime read. `controller`, or `name`, is `link/` and the name of a Link for the reconciles of its mirrors, `links` for those of the Links themselves, `failover` for those of ServiceFailovers, and `imports` for those of ServiceImports.',
+    text: 'These have the names that dashboards for controller-runtime read. `controller`, or `name`, is `link/` and the name of a Link for the reconciles of its mirrors, `links` for those of the Links themselves, `failover` for those of ServiceFailovers, `imports` for those of ServiceImports, and `gateway-access` for those of the policy of the gateway.',
     of: /^(controller_runtime|workqueue)_/,
   },
   {

@@ -56,6 +56,11 @@ export const rightsTables = (): readonly Table[] => [
     grants: beyond(operator(), operator({ serviceImports: false })),
   },
   {
+    heading: 'The operator, with who may come through the gateway',
+    text: 'With `gatewayAccess`, in addition to those above:',
+    grants: beyond(operator({ gatewayAccess: 'exported' }), operator()),
+  },
+  {
     heading: 'The operator, with EndpointSlices',
     text: "With `endpoints: 'slices'`, in place of the rules above for Endpoints and EndpointSlices that it writes:",
     grants: beyond(operator({ endpoints: 'slices' }), operator()),

@@ -1,0 +1,132 @@
+/**
+ * The policy of the gateway as it is derived (rules M2 to M5): what is exported and what there is of the policy go in; what
+ * is to be written of it, and what people learn of their exports, come out. There is one key, the gateway.
+ */
+import type { OperatorConfig } from '../config/config.ts';
+import { Default } from '../../crds/wire.ts';
+import { keyOf, type KubeObject, type Service } from '../kube/objects.ts';
+import type { Derivation } from '../runtime/derivation.ts';
+import type { Outcome } from '../runtime/outcome.ts';
+import type { Goal, Pass, PassTexts, Reason } from '../runtime/pass.ts';
+import { isExportedHere } from '../source/owner.ts';
+import type { SourceStores } from '../source/stores.ts';
+import { type AccessDecision, decideAccess, type ObservedAccess } from './decide.ts';
+import { type Export, type GatewayAccess, readExport } from './exports.ts';
+import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isOurs } from './objects.ts';
+import type { AccessReport } from './report.ts';
+import type { WatchedAccess } from './watched.ts';
+
+/** What is known: undefined while not all of it has been read. */
+export type ObservedGateway = ObservedAccess | undefined;
+
+export interface AccessDerivationOptions {
+  readonly config: Pick<
+    OperatorConfig,
+    'namespace' | 'clusterDomain' | 'trustDomain' | 'controlPlaneNamespace' | 'gatewayTcp'
+  >;
+  readonly mode: GatewayAccess;
+  readonly source: Pick<SourceStores, 'services' | 'exportedServices'>;
+  readonly watched: WatchedAccess;
+  readonly report: AccessReport;
+}
+
+const TEXTS: PassTexts<Reason> = {
+  foreign: (kind, name) => ({
+    reason: 'NameTaken',
+    message: `${kind} ${name} is not Linkspan's, and has a name that it needs: delete it`,
+  }),
+  contested: (object) => ({ reason: 'Contested', message: `somebody keeps changing ${object}` }),
+  vanished: (namespace) => ({ reason: 'MissingNamespace', message: `namespace ${namespace} is gone` }),
+  refusedName: (kind, name) => ({ reason: 'InvalidName', message: `the API server refuses ${kind} ${name}` }),
+  added: (object, keys) => `somebody keeps adding ${keys.join(', ')} to ${object}`,
+};
+
+export class AccessDerivation implements Derivation<ObservedGateway, AccessDecision | undefined> {
+  readonly texts = TEXTS;
+  readonly key: string;
+  readonly #options: AccessDerivationOptions;
+
+  constructor(options: AccessDerivationOptions) {
+    this.#options = options;
+    this.key = `${options.config.namespace}/${Default.gatewayName}`;
+  }
+
+  keys(): Iterable<string> {
+    return [this.key];
+  }
+
+  observe(): ObservedGateway {
+    const { config, mode, source, watched } = this.#options;
+    if (!watched.isRead || !source.services.synced) return undefined;
+    return {
+      mode,
+      tcp: config.gatewayTcp,
+      namespace: config.namespace,
+      hasServer: watched.servers.store.size > 0,
+      exports: [...this.#exports()],
+      routes: [...watched.routes.store.values()].filter(isOurs),
+      authentications: [...watched.authentications.store.values()].filter(isOurs),
+      authorizations: [...watched.authorizations.store.values()],
+    };
+  }
+
+  decide(observed: ObservedGateway): AccessDecision | undefined {
+    return observed && decideAccess(observed);
+  }
+
+  goal(observed: ObservedGateway, decision: AccessDecision | undefined): Goal {
+    const whole = { isPartial: false, isBlocked: false };
+    if (observed === undefined || decision === undefined) return { steps: [], ...whole };
+    const { authentications, authorizations, routes } = observed;
+    const kinds = [
+      [AUTHENTICATIONS, authentications],
+      [AUTHORIZATIONS, authorizations.filter((each) => isOurs(each) || decision.removable.has(each))],
+      [ACCESS_ROUTES, routes],
+    ] as const;
+    const steps = kinds.map(([of, objects], at) => {
+      const owned = (objects as readonly KubeObject[]).map((object) => ({ of, object }));
+      return { desired: decision.steps[at] ?? [], owned };
+    });
+    return { steps, ...whole, retain: (_of, object) => !decision.removable.has(object) };
+  }
+
+  settled(_key: string, observed: ObservedGateway, decision: AccessDecision | undefined, pass: Pass<Reason>): Outcome {
+    const { report, watched } = this.#options;
+    if (observed === undefined || decision === undefined) {
+      report.unread(watched.unreadable, () => this.#exports());
+      return {};
+    }
+    // What has been written makes more to be written, or deleted.
+    if (pass.writes > 0) return { again: true };
+    report.report(observed, decision, pass);
+    return {};
+  }
+
+  /** Whether a Service is exported, if there is one. */
+  isExported(key: string): boolean {
+    const { source, watched } = this.#options;
+    const service = source.services.get(key);
+    return watched.exports.store.get(key) !== undefined || (service !== undefined && isExportedHere(service));
+  }
+
+  /** The keys of the Services that are exported by their labels. */
+  exportedKeys(): readonly string[] {
+    return this.#options.source.exportedServices().map(keyOf);
+  }
+
+  /** What is exported, by labels or by ServiceExports. */
+  *#exports(): Iterable<Export> {
+    const { config, mode, source, watched } = this.#options;
+    const { store } = watched.exports;
+    const services = new Map(source.exportedServices().map((service) => [keyOf(service), service]));
+    for (const key of [...store.values()].map(keyOf)) {
+      const service = source.services.get(key);
+      if (service !== undefined) services.set(key, service);
+    }
+    for (const [key, service] of services)
+      if (isReachable(service)) yield readExport(service, store.get(key), mode, config);
+  }
+}
+
+/** A name for another host has no pods here. */
+const isReachable = ({ spec }: Service): boolean => spec?.type !== 'ExternalName';

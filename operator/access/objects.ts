@@ -1,0 +1,162 @@
+/** The objects of the gateway's policy, as they are read and as they are rendered (rule M4). Pure. */
+import { hash } from 'node:crypto';
+import {
+  ClientsAuthentication,
+  GatewayAuthorization,
+  GatewayRoute,
+  renderOf,
+} from '../../constructs/rendered/index.ts';
+import { Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
+import type { KubeObject, Resource } from '../kube/objects.ts';
+import type { Desired } from '../runtime/plan.ts';
+import type { Identities } from './exports.ts';
+
+const policyKind = (apiVersion: string, plural: string, kind: string): Resource => ({
+  group: PolicyApi.group,
+  version: apiVersion.slice(PolicyApi.group.length + 1),
+  plural,
+  kind,
+  namespaced: true,
+});
+
+export const ACCESS_ROUTES = policyKind(PolicyApi.route, 'httproutes', 'HTTPRoute');
+export const AUTHORIZATIONS = policyKind(PolicyApi.authorization, 'authorizationpolicies', 'AuthorizationPolicy');
+export const AUTHENTICATIONS = policyKind(PolicyApi.authorization, 'meshtlsauthentications', 'MeshTLSAuthentication');
+export const SERVERS = policyKind(PolicyApi.server, 'servers', 'Server');
+
+/** An HTTPRoute of Linkerd's, with the fields that are read. */
+export interface AccessRoute extends KubeObject {
+  readonly spec?: { readonly hostnames?: readonly string[]; readonly [field: string]: unknown };
+  readonly status?: { readonly parents?: readonly RouteParent[] };
+}
+
+interface RouteParent {
+  readonly parentRef?: { readonly kind?: string; readonly name?: string };
+  readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
+}
+
+/** An AuthorizationPolicy, with the fields that are read. */
+export interface Authorization extends KubeObject {
+  readonly spec?: {
+    readonly targetRef?: { readonly kind?: string; readonly name?: string };
+    readonly requiredAuthenticationRefs?: readonly { readonly kind?: string; readonly name?: string }[];
+  };
+}
+
+/** A MeshTLSAuthentication. */
+export interface Authentication extends KubeObject {
+  readonly spec?: { readonly identities?: readonly string[] };
+}
+
+/** Value of the label on the route that takes what no other does, on the one that takes nothing, and on the policy for opaque connections. */
+const CATCH_ALL = 'all';
+const NOTHING = 'nothing';
+export const TCP = 'tcp';
+/** Value of the label on the policy by which everyone in the mesh may use the whole gateway. */
+export const OPEN = 'open';
+
+const PREFIX = 'linkspan-';
+
+/** The set of clients that an object of ours is for, or what else it is; undefined: it is not ours. */
+export const setOf = ({ metadata: { labels } }: KubeObject): string | undefined => labels?.[Label.gatewayAccess];
+
+/** Names a set of clients by its content: a set never changes, it is replaced by another. */
+export const setId = (identities: Identities): string => hash('sha256', JSON.stringify(identities), 'hex').slice(0, 12);
+
+/** Name of the MeshTLSAuthentication of a set. */
+export const authenticationName = (set: string): string => PREFIX + set;
+/** Name of a route of a set, and of what authorizes it; a set has as many as its host names need. */
+export const routeName = (set: string, index: number): string => `${PREFIX}${set}-${index}`;
+/** Name of the route that takes what no other does. */
+export const CATCH_ALL_NAME = PREFIX + CATCH_ALL;
+/** Name of the route that takes nothing. */
+export const NOTHING_NAME = PREFIX + NOTHING;
+/** Name of the policy for opaque connections. */
+export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
+
+/** The number of a route of a set; undefined: it has a name of somebody else's making. */
+export function indexOf({ metadata: { name } }: KubeObject, set: string): number | undefined {
+  const text = name.startsWith(routeName(set, 0).slice(0, -1)) ? name.slice(routeName(set, 0).length - 1) : '';
+  return /^(0|[1-9]\d{0,5})$/.test(text) ? Number(text) : undefined;
+}
+
+/** Reports whether Linkerd's policy controller has taken a route for the gateway: it has no effect before. */
+export const isAccepted = ({ status }: AccessRoute): boolean =>
+  (status?.parents ?? []).some(
+    ({ parentRef, conditions = [] }) =>
+      parentRef?.kind === 'Server' &&
+      parentRef.name === Default.gatewayName &&
+      conditions.some((each) => each.type === 'Accepted' && each.status === 'True'),
+  );
+
+/** Reports whether a policy authorizes for the whole gateway: such a one counts beside that of each route. */
+export const isServerWide = ({ metadata, spec }: Authorization): boolean => {
+  const { kind, name } = spec?.targetRef ?? {};
+  return (kind === 'Server' && name === Default.gatewayName) || (kind === 'Namespace' && name === metadata.namespace);
+};
+
+const one = (of: Resource, objects: readonly object[]): Desired => ({
+  of,
+  object: objects[0] as KubeObject,
+  comparison: { extraMetadata: 'ignored' },
+});
+
+/** The clients of a set. */
+export const authentication = (namespace: string, set: string, identities: Identities): Desired =>
+  one(
+    AUTHENTICATIONS,
+    renderOf(ClientsAuthentication, {
+      name: authenticationName(set),
+      namespace,
+      set,
+      identities: identities === '*' ? ['*'] : identities,
+    }),
+  );
+
+/** What authorizes a set for one of its routes. */
+export const routeAuthorization = (namespace: string, set: string, name: string): Desired =>
+  one(
+    AUTHORIZATIONS,
+    renderOf(GatewayAuthorization, {
+      name,
+      namespace,
+      set,
+      target: { kind: 'HTTPRoute', name },
+      authentication: authenticationName(set),
+    }),
+  );
+
+/** What authorizes a set for connections that Linkerd does not look into, and so for all else that has a route. */
+export const tcpAuthorization = (namespace: string, clients: string): Desired =>
+  one(
+    AUTHORIZATIONS,
+    renderOf(GatewayAuthorization, {
+      name: TCP_NAME,
+      namespace,
+      set: TCP,
+      target: { kind: 'Server', name: Default.gatewayName },
+      authentication: authenticationName(clients),
+    }),
+  );
+
+/** A route for some host names. */
+export const route = (namespace: string, set: string, name: string, hosts: readonly string[]): Desired =>
+  one(ACCESS_ROUTES, renderOf(GatewayRoute, { name, namespace, set, hosts }));
+
+/** The route that takes what no other does: without it, a Server that has one route has none for other hosts. */
+export const catchAll = (namespace: string): Desired =>
+  one(ACCESS_ROUTES, renderOf(GatewayRoute, { name: CATCH_ALL_NAME, namespace, set: CATCH_ALL, hosts: 'everything' }));
+
+/**
+ * A route for nothing at all, as long as the gateway is closed: a Server that has no route lets in whomever a policy names
+ * for all of it, to every host.
+ */
+export const nothing = (namespace: string): Desired =>
+  one(
+    ACCESS_ROUTES,
+    renderOf(GatewayRoute, { name: NOTHING_NAME, namespace, set: NOTHING, hosts: ['nothing.linkspan.invalid'] }),
+  );
+
+/** Reports whether an object of ours is labelled as one. */
+export const isOurs = (object: KubeObject): boolean =>
+  object.metadata.labels?.[Label.managedBy] === Value.managedBy && setOf(object) !== undefined;

@@ -1,0 +1,26 @@
+/** What is measured of who may come through the gateway. */
+import type { Instruments } from './instruments.ts';
+
+const STATES = ['open', 'closed', 'pending', 'no-gateway', 'not-opened'] as const;
+
+export function accessMetrics({ gauge }: Instruments) {
+  const exports = gauge(
+    'linkspan_gateway_access_exports',
+    'Exports of this cluster, by whether those whom they name can reach them through the gateway: true or false',
+    'admitted',
+  );
+  const state = gauge(
+    'linkspan_gateway_access_state',
+    'Always 1, for what the policy of the gateway is: open, closed, pending, no-gateway or not-opened',
+    'state',
+  );
+  return {
+    /** Sets the state of the policy, and how many exports are admitted and how many are not. */
+    setGatewayAccess: (now: (typeof STATES)[number], admitted: number, refused: number): void => {
+      for (const each of STATES) if (each !== now) state.remove({ state: each });
+      state.set({ state: now }, 1);
+      exports.set({ admitted: 'true' }, admitted);
+      exports.set({ admitted: 'false' }, refused);
+    },
+  };
+}

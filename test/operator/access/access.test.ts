@@ -1,0 +1,213 @@
+/** The controller of the gateway's policy over a simulated cluster that has no Link, with Linkerd's policy controller played. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mcsCrds } from '../../../crds/index.ts';
+import { GatewayAccess } from '../../../operator/access/access.ts';
+import type { GatewayAccess as Mode } from '../../../operator/access/exports.ts';
+import { render } from '../../../constructs/rendered/index.ts';
+import { GatewayPolicy } from '../../../constructs/gateway/gateway-policy.ts';
+import type { Manifest } from '../../cluster/simulated/store.ts';
+import { eventually, installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
+import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { Stage } from '../link/stage.ts';
+import { GatewayModel, type PolicyObject } from './model.ts';
+
+const POLICY = 'policy.linkerd.io';
+const identity = (name: string, domain = 'cluster.local'): string =>
+  `${name}.serviceaccount.identity.linkerd.${domain}`;
+
+/** Linkerd's policy kinds, with any fields. */
+const policyCrds = (): readonly ObjectRef[] =>
+  [
+    ['httproutes', 'HTTPRoute', 'v1beta3'],
+    ['servers', 'Server', 'v1beta3'],
+    ['authorizationpolicies', 'AuthorizationPolicy', 'v1alpha1'],
+    ['meshtlsauthentications', 'MeshTLSAuthentication', 'v1alpha1'],
+    ['networkauthentications', 'NetworkAuthentication', 'v1alpha1'],
+  ].map(
+    ([plural = '', kind = '', version = '']) =>
+      ({
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: `${plural}.${POLICY}` },
+        spec: {
+          group: POLICY,
+          scope: 'Namespaced',
+          names: { kind, plural },
+          versions: [
+            {
+              ...{ name: version, served: true, storage: true, subresources: { status: {} } },
+              schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+            },
+          ],
+        },
+      }) as ObjectRef,
+  );
+
+describe('the policy of the gateway', () => {
+  let stage: Stage;
+  let stop: AbortController;
+  let running: Promise<void>;
+  /** `namespace/name reason` of each Event. */
+  let events: string[];
+
+  beforeEach(async () => {
+    stage = await Stage.start();
+    for (const crd of [...policyCrds(), ...(mcsCrds as unknown as readonly ObjectRef[])])
+      await installCrd(stage.east, crd);
+    events = [];
+    running = Promise.resolve();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  const start = async (mode: Mode, settings: Partial<Stage['config']> = {}): Promise<void> => {
+    stop = new AbortController();
+    const env = await stage.environment();
+    const access = new GatewayAccess({
+      env: { ...env, config: { ...env.config, ...settings } },
+      mode,
+      events: { record: ({ namespace, name }, _, reason) => void events.push(`${namespace}/${name} ${reason}`) },
+    });
+    running = access.run(stop.signal);
+  };
+  /** The gateway's policy, as the construct renders it. */
+  const apply = (gatewayAccess: Mode): void => {
+    const objects = render(
+      (chart) => new GatewayPolicy(chart, 'policy', { namespace: LINKS_NAMESPACE, gatewayAccess }),
+    );
+    for (const each of objects) stage.east.store.upsert(each);
+  };
+  const exported = (name: string, clients?: string, ports?: readonly object[]): void => {
+    const object = service(name);
+    stage.put({
+      ...object,
+      metadata: {
+        ...object.metadata,
+        labels: { 'mirror.linkerd.io/exported': 'true' },
+        ...(clients !== undefined && { annotations: { 'linkspan.dev/clients': clients } }),
+      },
+      ...(ports !== undefined && { spec: { ...object.spec, ports } }),
+    } as typeof object);
+  };
+  const list = (version: string, kind: string): readonly PolicyObject[] =>
+    stage.east.store.list(`${POLICY}/${version}`, kind, LINKS_NAMESPACE);
+  const policy = (): readonly PolicyObject[] => [
+    ...list('v1beta3', 'HTTPRoute'),
+    ...list('v1alpha1', 'AuthorizationPolicy'),
+    ...list('v1alpha1', 'MeshTLSAuthentication'),
+  ];
+  /** Linkerd's policy controller takes all routes. */
+  const accept = (): void => {
+    for (const route of list('v1beta3', 'HTTPRoute')) {
+      if ('status' in route) continue;
+      const parentRef = { kind: 'Server', name: 'linkerd-gateway' };
+      const status = { parents: [{ parentRef, conditions: [{ type: 'Accepted', status: 'True' }] }] };
+      stage.east.store.upsert({ ...route, status } as unknown as Manifest);
+    }
+  };
+  const ask = (client: string, name: string): number => {
+    const accepted = list('v1beta3', 'HTTPRoute').filter((each) => 'status' in each);
+    const model = new GatewayModel(policy(), new Set(accepted.map(({ metadata }) => metadata.name)));
+    return model.request(client, `${name}.shop.svc.cluster.local`);
+  };
+  /** Waits until something holds, while the policy controller takes all routes. */
+  const comes = (what: string, holds: () => boolean): Promise<unknown> =>
+    eventually(what, () => {
+      accept();
+      return Promise.resolve(holds());
+    });
+  const becomes = async (answers: Readonly<Record<string, number>>): Promise<void> => {
+    const found = (): Readonly<Record<string, number>> =>
+      Object.fromEntries(
+        Object.keys(answers).map((each) => {
+          const [client = '', name = ''] = each.split(' asks ');
+          return [each, ask(identity(client, client === 'far.shop' ? 'east.example' : undefined), name)];
+        }),
+      );
+    await comes(JSON.stringify(answers), () => JSON.stringify(found()) === JSON.stringify(answers)).catch(() =>
+      expect(found()).toEqual(answers),
+    );
+  };
+
+  it('M2 lets every meshed client reach what is exported, and nothing else, in a cluster that has no Link', async () => {
+    apply('exported');
+    exported('web');
+    stage.put(service('secret'));
+    await start('exported');
+    await becomes({ 'a.shop asks web': 200, 'b.shop asks web': 200, 'a.shop asks secret': 404 });
+    exported('secret');
+    await becomes({ 'a.shop asks secret': 200 });
+    stage.put(service('web'));
+    await becomes({ 'a.shop asks web': 404, 'a.shop asks secret': 200 });
+  });
+
+  it('M3 lets in whom an export names, by its own cluster, and nobody for an export that names nobody', async () => {
+    apply('clients');
+    exported('web', 'shop/a, shop/far@east.example');
+    exported('silent');
+    exported('wrong', 'shop/a, shop');
+    await start('clients');
+    await becomes({
+      'a.shop asks web': 200,
+      'b.shop asks web': 403,
+      'far.shop asks web': 200,
+      'a.shop asks silent': 404,
+      'a.shop asks wrong': 404,
+    });
+    await comes('it is said', () => events.length >= 2);
+    expect([...events].sort()).toEqual(['shop/silent NoClients', 'shop/wrong InvalidClients']);
+    exported('web', 'shop/b');
+    await becomes({ 'a.shop asks web': 403, 'b.shop asks web': 200 });
+  });
+
+  it('M4 closes a gateway that was open, and deletes the policy for everyone last; and opens it again', async () => {
+    apply('open');
+    for (let at = 0; at < 40; at += 1) exported(`web-${at}`);
+    await start('exported');
+    await becomes({ 'a.shop asks web-0': 200, 'a.shop asks web-39': 200, 'a.shop asks secret': 404 });
+    await comes(
+      'the policy for everyone goes',
+      () =>
+        !policy().some(({ kind, metadata }) => kind === 'AuthorizationPolicy' && metadata.name === 'linkerd-gateway'),
+    );
+    expect(list('v1beta3', 'HTTPRoute').length).toBe(Math.ceil(40 / 16) + 1);
+    stop.abort();
+    await running;
+    await start('open');
+    await comes('it is said', () => stage.lines.some((line) => line.includes('stays closed')));
+    expect(ask(identity('a.shop'), 'secret')).toBe(404);
+    apply('open');
+    await becomes({ 'a.shop asks secret': 200 });
+    await comes(
+      'nothing is left',
+      () => list('v1beta3', 'HTTPRoute').length === 0 && list('v1alpha1', 'AuthorizationPolicy').length === 2,
+    );
+  });
+
+  it("M4 leaves the policy of Linkerd's chart, which is not ours, and says so", async () => {
+    apply('open');
+    const [chart] = list('v1alpha1', 'AuthorizationPolicy').filter(
+      ({ metadata }) => metadata.name === 'linkerd-gateway',
+    );
+    const { 'linkspan.dev/gateway-access': _ours, ...labels } = (
+      chart as unknown as { readonly metadata: { readonly labels: Readonly<Record<string, string>> } }
+    ).metadata.labels;
+    stage.east.store.upsert({ ...chart, metadata: { ...chart?.metadata, labels } } as unknown as Manifest);
+    exported('web');
+    await start('exported');
+    await comes('it is said', () => stage.lines.some((line) => line.includes('policies that are not ours')));
+    expect(policy().some(({ metadata }) => metadata.name === 'linkerd-gateway')).toBe(true);
+    await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 404 });
+  });
+
+  it('M5 says of an export with opaque ports that they are not admitted', async () => {
+    apply('exported');
+    exported('db', undefined, [{ name: 'mysql', port: 3306 }]);
+    await start('exported');
+    await comes('it is said', () => events.includes('shop/db OpaqueNotAdmitted'));
+  });
+});
