@@ -19,23 +19,22 @@ import type { Readiness } from './decide.ts';
 import type { ServiceEndpoints } from './endpoints.ts';
 import type { ObservedFailover, Route } from './observed.ts';
 import { type Decision, decideFailover, type Finding } from './plan.ts';
+import { type FailoverKinds, type FailoverObject, othersFor, routesFor, SERVICE_FAILOVERS } from './kinds.ts';
 import { type FailoverReport, STATUS_PERIOD_MS } from './report.ts';
 import { ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
 import { anotherOf, readStatus } from './status.ts';
-import { type FailoverObject, SERVICE_FAILOVERS, type Watched } from './watched.ts';
 
 export interface FailoverDerivationOptions {
   /** Namespace of the operator. */
   readonly namespace: string;
   /** The only namespaces that are served. @default all */
   readonly namespaces: readonly string[] | undefined;
-  readonly client: KubeClient;
   readonly source: Pick<SourceStores, 'services' | 'namespaces'>;
-  readonly watched: Watched;
+  readonly watched: FailoverKinds;
   readonly endpoints: Pick<ServiceEndpoints, 'of'>;
-  readonly report: FailoverReport;
-  /** There was no place for ServiceFailovers, or a list showed none at all: nobody may have asked for that. */
-  readonly absence: Absence;
+  readonly report: Pick<FailoverReport, 'claim' | 'report' | 'leave' | 'forget'>;
+  /** How it becomes certain that a ServiceFailover that is not there any more was meant to go. @default - it is certain */
+  readonly gone?: Gone;
   readonly log: Logger;
   /** Takes notice that a route was written, or deleted. */
   readonly routeWritten: (action: Action) => void;
@@ -43,6 +42,12 @@ export interface FailoverDerivationOptions {
   readonly statusPeriodMs?: number | undefined;
   /** @default Date.now */
   readonly now?: () => number;
+}
+
+interface Gone {
+  readonly client: KubeClient;
+  /** There was no place for ServiceFailovers, or a list showed none at all: nobody may have asked for that. */
+  readonly absence: Absence;
 }
 
 /** What is known of a key. */
@@ -81,7 +86,7 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
     const { namespace } = splitKey(key);
     if (watched.failovers.stateIn(namespace) !== 'readable') return { is: 'unread' };
     const object = watched.failovers.store.get(key);
-    if (object === undefined) return { is: 'gone', owned: watched.ownedBy(key) };
+    if (object === undefined) return { is: 'gone', owned: routesFor(watched, key) };
     const operator = anotherOf(object.status, own);
     if (operator !== undefined && !isCertainlyGone(source.namespaces, namespaces, operator))
       return { is: 'anothers', object, operator };
@@ -101,7 +106,7 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
     decision: Decision | undefined,
     signal: AbortSignal,
   ): Promise<Outcome | undefined> {
-    const { report } = this.#options;
+    const { report, gone } = this.#options;
     switch (of.is) {
       case 'unread':
       case 'awaited':
@@ -109,7 +114,7 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
       case 'gone':
         this.#readiness.delete(key);
         report.forget(key);
-        return of.owned.length === 0 ? {} : this.#whileAbsent(key, signal);
+        return of.owned.length === 0 ? {} : gone && whileAbsent(key, gone, signal);
       case 'anothers':
         this.#readiness.delete(key);
         return report.leave(key, of.object, of.operator);
@@ -184,8 +189,9 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
   }
 
   #observe(key: string, object: FailoverObject, settings: ObservedFailover['settings']): ObservedFailover {
-    const { services } = this.#options.source;
-    const { routes } = this.#options.watched;
+    const { source, watched } = this.#options;
+    const { services } = source;
+    const { routes } = watched;
     const { namespace } = splitKey(key);
     const service = `${namespace}/${settings.service}`;
     return {
@@ -195,32 +201,31 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
         const live = services.get(`${namespace}/${backend.service}`);
         return { live, endpoints: live && this.#options.endpoints.of(live) };
       }),
-      owned: this.#options.watched.ownedBy(key),
-      others: this.#options.watched.othersFor(service, key),
+      owned: routesFor(watched, key),
+      others: othersFor(watched, service, key),
       kinds: {
         GRPCRoute: routes.GRPCRoute.stateIn(namespace),
         HTTPRoute: routes.HTTPRoute.stateIn(namespace),
         TCPRoute: routes.TCPRoute.stateIn(namespace),
       },
-      hasProfile: this.#options.watched.profiles.store.by('service', service).length > 0,
+      hasProfile: watched.profiles.store.by('service', service).length > 0,
       before: this.#readiness.get(key) ?? readStatus(object.status).readiness,
     };
   }
+}
 
-  /**
-   * Whether the routes of a ServiceFailover that is gone must stay: all of them may be gone with their CRD, which a list
-   * that shows none does not tell, and a watch may be behind.
-   */
-  async #whileAbsent(key: string, signal: AbortSignal): Promise<Outcome | undefined> {
-    const { client, absence } = this.#options;
-    if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) absence.noticed();
-    const waitMs = absence.leftMs(key);
-    if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
-    const { namespace, name } = splitKey(key);
-    // It may have been made anew.
-    const there = await client.read(SERVICE_FAILOVERS, namespace, name, signal).catch(unlessNotFound);
-    return there === undefined ? undefined : { requeueAfterMs: RETRY_MS };
-  }
+/**
+ * Whether the routes of a ServiceFailover that is gone must stay: all of them may be gone with their CRD, which a list
+ * that shows none does not tell, and a watch may be behind.
+ */
+async function whileAbsent(key: string, { client, absence }: Gone, signal: AbortSignal): Promise<Outcome | undefined> {
+  if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) absence.noticed();
+  const waitMs = absence.leftMs(key);
+  if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
+  const { namespace, name } = splitKey(key);
+  // It may have been made anew.
+  const there = await client.read(SERVICE_FAILOVERS, namespace, name, signal).catch(unlessNotFound);
+  return there === undefined ? undefined : { requeueAfterMs: RETRY_MS };
 }
 
 /** Nothing is left for later, and nobody is in the way. */

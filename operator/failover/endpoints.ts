@@ -2,17 +2,17 @@
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { keyOf, type Service, splitKey } from '../kube/objects.ts';
-import type { OptionalKind } from '../runtime/optional-kind.ts';
+import type { ReadKind } from '../runtime/optional-kind.ts';
 import { isFederated, isFlat, ownerOf } from '../source/owner.ts';
 import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKnowledge } from './readiness.ts';
-import type { CountedSlice } from './watched.ts';
+import type { CountedSlice } from './kinds.ts';
 
 export interface EndpointsOptions {
   /** Namespace of the operator. */
   readonly namespace: string;
   /** All Services of the source cluster. */
   readonly services: { get(key: string): Service | undefined };
-  readonly slices: OptionalKind<CountedSlice>;
+  readonly slices: ReadKind<CountedSlice>;
   /** Returns what is known first hand of a Service of a target cluster; undefined if no Link is served for that cluster. */
   readonly knowledge: (cluster: string, key: string) => TargetKnowledge | undefined;
   /** Returns whether a member in a target cluster is ready; undefined while that is not known. */

@@ -75,7 +75,7 @@ export class Failovers {
       watched: this.#watched,
       endpoints: this.#endpoints,
       report: new FailoverReport({ ...options, store: this.#watched.failovers.store }),
-      absence: this.#absence,
+      gone: { client, absence: this.#absence },
       routeWritten: (action) => {
         for (const service of parentsChanged(action)) this.#serviceChanged(service);
       },

@@ -13,7 +13,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { StatusPatch } from '../runtime/status-patch.ts';
 import type { Store } from '../runtime/store.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
-import { type FailoverObject, SERVICE_FAILOVERS } from './watched.ts';
+import { type FailoverObject, SERVICE_FAILOVERS } from './kinds.ts';
 
 export interface ReportOptions {
   /** Namespace of the operator. */

@@ -5,55 +5,27 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteKind } from '../../constructs/rendered/index.ts';
-import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
-import type { Checked } from '../../crds/field-error.ts';
-import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';
-import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource } from '../kube/objects.ts';
+import { Annotation } from '../../crds/wire.ts';
+import { ENDPOINT_SLICES, type KubeObject } from '../kube/objects.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
 import type { Action } from '../runtime/plan.ts';
 import type { Change } from '../runtime/store.ts';
+import {
+  type CountedSlice,
+  type FailoverKinds,
+  type FailoverObject,
+  KEPT,
+  ownersOf,
+  parentKeysOf,
+  POLICY_ROUTES,
+  profiledOf,
+  SERVICE_FAILOVERS,
+  SERVICE_PROFILES,
+  sliceOwners,
+} from './kinds.ts';
 import type { Route } from './observed.ts';
-import { type FamilyCounts, countSlice } from './readiness.ts';
-import { failoverOf, parentsOf, ROUTE_KINDS, ROUTES } from './routes.ts';
+import { ROUTE_KINDS, ROUTES } from './routes.ts';
 import { CONTROLLED_SPLITS, servicesOf as servicesOfSplit, TRAFFIC_SPLITS, type TrafficSplit } from './splits.ts';
-
-export const SERVICE_FAILOVERS: Resource = {
-  group: FailoverApi.group,
-  version: FailoverApi.version,
-  plural: FailoverApi.plural,
-  kind: FailoverApi.kind,
-  namespaced: true,
-};
-
-export const SERVICE_PROFILES: Resource = {
-  group: 'linkerd.io',
-  version: 'v1alpha2',
-  plural: 'serviceprofiles',
-  kind: 'ServiceProfile',
-  namespaced: true,
-};
-
-/** Linkerd's own HTTPRoutes, which it takes beside those of the Gateway API. */
-export const POLICY_ROUTES: Resource = {
-  group: 'policy.linkerd.io',
-  version: 'v1beta3',
-  plural: 'httproutes',
-  kind: 'HTTPRoute',
-  namespaced: true,
-};
-
-/** A ServiceFailover, read. */
-export interface FailoverObject extends KubeObject {
-  readonly spec?: unknown;
-  /** Foreign data. */
-  readonly status?: unknown;
-  readonly read: Checked<FailoverSettings>;
-}
-
-/** A slice, counted: there may be thousands. */
-export interface CountedSlice extends KubeObject {
-  readonly counts: FamilyCounts;
-}
 
 /** What is reported of a change. */
 export interface WatchListener {
@@ -69,7 +41,7 @@ export interface WatchListener {
   all(): void;
 }
 
-export class Watched {
+export class Watched implements FailoverKinds {
   readonly failovers: OptionalKind<FailoverObject>;
   readonly routes: Readonly<Record<RouteKind, OptionalKind<Route>>>;
   /** Those of others, which may be in the way: none is ours. */
@@ -84,8 +56,7 @@ export class Watched {
       SERVICE_FAILOVERS,
       options,
       {
-        trim: trimFailover,
-        indexes: { service: servicesOf },
+        ...KEPT.failovers,
         onRelisted: (first, lost) => {
           if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
         },
@@ -100,31 +71,21 @@ export class Watched {
       new OptionalKind<Route>(
         ROUTES[kind],
         options,
-        {
-          trim: (object) => trimRoute(object, kind),
-          indexes: { failover: (object) => ownersOf(object), parent: parentKeysOf },
-          onChange: (change) => routeChanged(change, listener),
-        },
+        { ...KEPT.routes(kind), onChange: (change) => routeChanged(change, listener) },
         all,
       );
     this.routes = { GRPCRoute: route('GRPCRoute'), HTTPRoute: route('HTTPRoute'), TCPRoute: route('TCPRoute') };
     this.policyRoutes = new OptionalKind<Route>(
       POLICY_ROUTES,
       options,
-      {
-        trim: (object) => trimRoute(object, 'HTTPRoute'),
-        indexes: { parent: parentKeysOf },
-        onChange: (change) => routeChanged(change, listener),
-      },
+      { ...KEPT.policyRoutes, onChange: (change) => routeChanged(change, listener) },
       all,
     );
     this.profiles = new OptionalKind(
       SERVICE_PROFILES,
       options,
       {
-        trim: ({ metadata: { name, namespace, uid, resourceVersion } }) =>
-          ({ metadata: { name, namespace, uid, resourceVersion } }) as KubeObject,
-        indexes: { service: profiledOf },
+        ...KEPT.profiles,
         onChange: ({ before, after }) =>
           [before, after].flatMap((each) => (each ? profiledOf(each) : [])).forEach((key) => listener.service(key)),
       },
@@ -145,8 +106,7 @@ export class Watched {
       ENDPOINT_SLICES,
       options,
       {
-        trim: (object) => trimSlice(object as unknown as EndpointSlice),
-        indexes: { service: sliceOwners },
+        ...KEPT.slices,
         onChange: ({ before, after }) => {
           for (const key of new Set([before, after].flatMap((each) => (each ? sliceOwners(each) : []))))
             listener.service(key);
@@ -166,19 +126,6 @@ export class Watched {
   async runRest(signal: AbortSignal): Promise<void> {
     await Promise.all([this.profiles, this.policyRoutes, this.slices].map((each) => each.run(signal)));
   }
-
-  /** The routes that are ours for one ServiceFailover. */
-  ownedBy(failover: string): readonly Route[] {
-    return ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('failover', failover));
-  }
-
-  /** The routes whose parent is a Service, without those that are ours for one ServiceFailover. */
-  othersFor(service: string, failover: string): readonly Route[] {
-    const others = ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('parent', service)).filter(
-      (each) => !ownersOf(each).includes(failover),
-    );
-    return [...others, ...this.policyRoutes.store.by('parent', service)];
-  }
 }
 
 /** After a restore from a backup, one generation may stand for two specs. */
@@ -187,23 +134,6 @@ const isSame = (before: FailoverObject | undefined, after: FailoverObject | unde
   before?.metadata.generation === after?.metadata.generation &&
   isDeepStrictEqual(before?.read, after?.read) &&
   isDeepStrictEqual(before?.status, after?.status);
-
-/** The Services that a ServiceFailover names. */
-function servicesOf({ read }: FailoverObject): readonly string[] {
-  if (!read.ok) return [];
-  const { namespace, service, backends } = read.value;
-  return [...new Set([service, ...backends.map((each) => each.service)])].map((name) => `${namespace}/${name}`);
-}
-
-const ownersOf = (object: Route): readonly string[] => {
-  const failover = failoverOf(object);
-  return failover === undefined ? [] : [`${object.metadata.namespace}/${failover}`];
-};
-
-/** The Services that are parents of a route, by key. */
-const parentKeysOf = (object: Route): readonly string[] => [
-  ...new Set(parentsOf(object).map(({ name }) => `${object.metadata.namespace}/${name}`)),
-];
 
 /**
  * The Services that come to be a parent of a route, or are one no longer: other ServiceFailovers may wait for that, or be
@@ -223,37 +153,6 @@ function routeChanged({ before, after }: Change<Route>, listener: WatchListener)
   for (const key of new Set(both.flatMap(parentKeysOf))) listener.service(key);
 }
 
-/** The Service that a ServiceProfile is named after: `<service>.<namespace>.svc.<domain>`. */
-function profiledOf({ metadata: { name, namespace } }: KubeObject): readonly string[] {
-  const [service, within, svc] = name.split('.');
-  return svc === 'svc' && within === namespace ? [`${within}/${service}`] : [];
-}
-
-const sliceOwners = ({ metadata: { namespace, labels } }: KubeObject): readonly string[] => {
-  const service = labels?.[Label.serviceName];
-  return service === undefined ? [] : [`${namespace}/${service}`];
-};
-
-function trimFailover(object: FailoverObject): FailoverObject {
-  const { name, namespace, uid, resourceVersion, generation } = object.metadata;
-  return {
-    metadata: { name, namespace, uid, resourceVersion, generation },
-    status: object.status,
-    read: readFailover(object),
-  } as FailoverObject;
-}
-
-/** Of others, only whose children they are counts. */
-function trimRoute(object: Route, kind: RouteKind): Route {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = object.metadata;
-  const isOurs = failoverOf(object) !== undefined;
-  return {
-    kind,
-    metadata: { name, namespace, uid, resourceVersion, creationTimestamp, ...(isOurs && { labels, annotations }) },
-    spec: isOurs ? object.spec : { parentRefs: object.spec?.parentRefs },
-  } as Route;
-}
-
 function trimSplit({ metadata, spec }: TrafficSplit): TrafficSplit {
   const { name, namespace, uid, resourceVersion, annotations } = metadata;
   const primary = annotations?.[Annotation.primaryService];
@@ -267,14 +166,4 @@ function trimSplit({ metadata, spec }: TrafficSplit): TrafficSplit {
     },
     spec: { backends: spec?.backends },
   } as TrafficSplit;
-}
-
-function trimSlice(object: EndpointSlice): CountedSlice | undefined {
-  const { name, namespace, uid, resourceVersion, labels } = object.metadata;
-  const service = labels?.[Label.serviceName];
-  if (service === undefined) return undefined;
-  return {
-    metadata: { name, namespace, uid, resourceVersion, labels: { [Label.serviceName]: service } },
-    counts: countSlice(object),
-  } as CountedSlice;
 }

@@ -7,9 +7,11 @@ import { NameClaims } from '../mirror/names.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { idOf } from '../runtime/plan.ts';
 import { PROBE_KEY } from '../source/owner.ts';
+import { type FailoverFacts, FailoverForecast } from './failovers.ts';
 import { type FederationFacts, FederationForecast } from './federation.ts';
+import { type ImportFacts, ImportForecast } from './imports.ts';
 import type { ModelCluster, Touched } from './model.ts';
-import { type LeftCluster, type LinkForecast, type Party, Removed, Served, type ServedLink } from './party.ts';
+import { type LeftCluster, type LinkForecast, Party, Removed, Served, type ServedLink } from './party.ts';
 
 export type { LeftCluster, LinkForecast, ServedLink } from './party.ts';
 
@@ -19,68 +21,118 @@ export interface ForecastOptions {
   readonly serve: readonly ServedLink[];
   readonly remove: readonly LeftCluster[];
   readonly federation: FederationFacts;
+  /** @default - the MCS API is left alone */
+  readonly imports?: ImportFacts | undefined;
+  /** @default - ServiceFailovers are left alone */
+  readonly failover?: FailoverFacts | undefined;
 }
+
+/** What an object is derived from: the mirrors of a Link, or what is of all Links. */
+export type Sort = 'mirror' | 'federated' | 'import' | 'failover';
 
 /** An object that would be created, changed, replaced or deleted, and why. */
 export interface ForecastChange extends Touched {
-  /** Empty for a federated Service, which is of all Links. */
+  readonly sort: Sort;
+  /** Empty for what is not a mirror: it is of all Links. */
   readonly link: string;
-  /** Empty for a federated Service. */
+  /** Empty for what is not a mirror. */
   readonly cluster: string;
-  /** Whether it is of a federated Service. */
-  readonly isFederated: boolean;
-  /** `namespace/name` of the target Service; undefined for what is the Link's own, such as its probe Service. */
+  /**
+   * `namespace/name` of the target Service, or of the members, the exports or the ServiceFailover; undefined for what is the
+   * Link's own, such as its probe Service.
+   */
   readonly service: string | undefined;
   /** Why the Service is not mirrored, if it is not; undefined: it is mirrored, or no longer exported. */
   readonly status: MirrorStatus | undefined;
 }
 
+/** Why a ServiceImport or a ServiceFailover cannot work as it should. */
+export interface ForecastFinding {
+  readonly sort: 'import' | 'failover';
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 export interface Forecast {
   readonly changes: readonly ForecastChange[];
   readonly links: readonly LinkForecast[];
+  readonly findings: readonly ForecastFinding[];
+}
+
+/** What makes the steps of one sort of objects, or of one Link's mirrors. */
+interface Stepping {
+  /** Whether anything is due besides what is tried again and again. */
+  readonly isDue: boolean;
+  takeKeys(): readonly string[];
+  settle(key: string): Promise<readonly string[]>;
 }
 
 /** Rounds over what may still change; each follows what the one before has written. */
 const MAX_ROUNDS = 20;
+
 /** Makes the operator's steps until nothing is left to do. */
-export async function forecast({ config, model, serve, remove, federation }: ForecastOptions): Promise<Forecast> {
-  const claims = new NameClaims();
-  const origins = new Map<string, { readonly party: Party; readonly key: string }>();
-  const context = { config, model, claims, isDiscoverable: federation.isDiscoverable };
+export async function forecast(options: ForecastOptions): Promise<Forecast> {
+  const { config, model, serve, remove, federation } = options;
+  const { mayHaveLink, isDiscoverable } = federation;
+  const imports = options.imports && new ImportForecast(config, model, options.imports, mayHaveLink);
+  const context = { config, model, claims: new NameClaims(), isDiscoverable, imports };
   const served = serve.map((link) => new Served(link, context));
   const parties: readonly Party[] = [...remove.map((left) => new Removed(left, context)), ...served];
   const federations = new FederationForecast(config, model, federation, served);
-  const federated = new Map<string, string>();
-  // All claims are entered before any is acted on, as after a list (rule A7).
-  for (const party of parties) party.enterClaims();
+  const failovers = options.failover && new FailoverForecast(config, model, options.failover, served, mayHaveLink);
+  for (const party of parties) party.begin();
+  const origins = await settleAll(model, [
+    ...parties.map((by) => ({ sort: 'mirror', by }) as const),
+    { sort: 'federated', by: federations },
+    ...(imports === undefined ? [] : [{ sort: 'import', by: imports } as const]),
+    ...(failovers === undefined ? [] : [{ sort: 'failover', by: failovers } as const]),
+  ]);
+  return {
+    changes: model.touched.flatMap((touched) => changeOf(touched, origins)),
+    links: served.map((party) => party.outcome(federations.statuses.get(party.cluster)?.values() ?? [])),
+    findings: [
+      ...[...(imports?.findings ?? [])].map(([key, finding]) => ({ ...finding, sort: 'import', key }) as const),
+      ...[...(failovers?.findings ?? [])].flatMap(([key, found]) =>
+        found.map((finding) => ({ ...finding, sort: 'failover', key }) as const),
+      ),
+    ],
+  };
+}
+
+/** What an object was written for. */
+interface Origin {
+  readonly sort: Sort;
+  readonly by: Stepping;
+  readonly key: string;
+}
+
+/** Returns what each object that was written was written for last, by its id. */
+async function settleAll(
+  model: ModelCluster,
+  all: readonly Omit<Origin, 'key'>[],
+): Promise<ReadonlyMap<string, Origin>> {
+  const origins = new Map<string, Origin>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = model.writes;
-    for (const party of parties) {
-      for (const key of party.takeKeys()) {
-        for (const id of await party.settle(key)) origins.set(id, { party, key });
+    for (const each of all) {
+      for (const key of each.by.takeKeys()) {
+        for (const id of await each.by.settle(key)) origins.set(id, { ...each, key });
       }
     }
-    for (const key of federations.takeKeys()) {
-      for (const id of await federations.settle(key)) federated.set(id, key);
-    }
-    if (model.writes === before && ![...parties, federations].some(({ isDue }) => isDue)) break;
+    if (model.writes === before && !all.some(({ by }) => by.isDue)) break;
   }
-  const changes = model.touched.flatMap((touched): readonly ForecastChange[] => {
-    const { before, after, of } = touched;
-    const object = after ?? before;
-    const origin = object && origins.get(idOf(of, object));
-    const federatedKey = object && federated.get(idOf(of, object));
-    if (federatedKey !== undefined) {
-      return [{ ...touched, link: '', cluster: '', service: federatedKey, isFederated: true, status: undefined }];
-    }
-    const { party, key } = origin ?? {};
-    if (party === undefined || key === undefined) return [];
-    const service = key === PROBE_KEY ? undefined : key;
-    const status = party.statuses.get(key);
-    return [{ ...touched, link: party.link, cluster: party.cluster, service, isFederated: false, status }];
-  });
-  return {
-    changes,
-    links: served.map((party) => party.outcome(federations.statuses.get(party.cluster)?.values() ?? [])),
-  };
+  return origins;
+}
+
+function changeOf(touched: Touched, origins: ReadonlyMap<string, Origin>): readonly ForecastChange[] {
+  const { before, after, of } = touched;
+  const object = after ?? before;
+  const origin = object && origins.get(idOf(of, object));
+  if (origin === undefined) return [];
+  const { sort, by, key } = origin;
+  if (!(by instanceof Party)) return [{ ...touched, sort, link: '', cluster: '', service: key, status: undefined }];
+  const { link, cluster, statuses } = by;
+  return [{ ...touched, sort, link, cluster, service: key === PROBE_KEY ? undefined : key, status: statuses.get(key) }];
 }

@@ -13,6 +13,8 @@ export interface Selectors {
   readonly members?: Selector | undefined;
   /** Whether the slices behind members are listed, which only a gateway needs. @default false */
   readonly readsMemberSlices?: boolean;
+  /** Whether the slices behind Services that are exported for flat networks are listed. @default false */
+  readonly readsFlatSlices?: boolean;
 }
 
 /** What was listed. More than the selectors select may be in it. */
@@ -69,16 +71,17 @@ class Selected {
 export class ListedTarget implements TargetView {
   readonly mirrored: Aspect<Exported>;
   readonly members: Aspect<Service>;
-  /** What ServiceExports export is not forecast. */
+  /** What ServiceExports export is read apart. */
   readonly exports = NOTHING_EXPORTED;
   readonly pods = NO_PODS;
   /** Objects that are not what the API allows; they are left out. */
   readonly malformed: readonly string[];
+  readonly #flat: Selected | undefined;
 
   /** @param readAsSlice reads a slice, or refuses it */
   constructor(
     { services, slices, namespaces }: TargetLists,
-    { gateway, flat, members, readsMemberSlices = false }: Selectors,
+    { gateway, flat, members, readsMemberSlices = false, readsFlatSlices = false }: Selectors,
     readAsSlice: (object: EndpointSlice) => Read<EndpointSlice> = readSlice,
   ) {
     const malformed = new Set<string>();
@@ -95,7 +98,7 @@ export class ListedTarget implements TargetView {
       slices: (objects) => read(objects, readAsSlice),
     };
     const byGateway = new Selected(gateway, services, slices, reading);
-    const asFlat = new Selected(flat, services, [], reading);
+    const asFlat = new Selected(flat, services, readsFlatSlices ? slices : [], reading);
     const asMembers = new Selected(members, services, readsMemberSlices ? slices : [], reading);
     // The lists are all that the target is asked for, so that all is certain.
     this.mirrored = {
@@ -112,7 +115,13 @@ export class ListedTarget implements TargetView {
       get: (key) => asMembers.services.get(key),
       slicesOf: (key) => (readsMemberSlices ? asMembers.slicesOf(key) : undefined),
     };
+    this.#flat = readsFlatSlices ? asFlat : undefined;
     this.malformed = [...malformed];
+  }
+
+  /** Returns the slices behind a Service that is exported for flat networks; undefined if they are not read. */
+  flatSlicesOf(key: string): readonly EndpointSlice[] | undefined {
+    return this.#flat?.slicesOf(key);
   }
 }
 

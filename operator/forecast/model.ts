@@ -20,6 +20,7 @@ import type { WriteClient } from '../runtime/applier.ts';
 import { idOf } from '../runtime/plan.ts';
 import type { Sink, Store } from '../runtime/store.ts';
 import { SourceStores, type SourceStoresOptions } from '../source/stores.ts';
+import type { Listed } from './listed-kind.ts';
 
 /** What the source cluster holds. Endpoints and slices that are no mirror's may be left out. */
 export interface SourceObjects {
@@ -50,6 +51,13 @@ export const isAssigned = (ip: string): boolean => ASSIGNED.test(ip);
 
 /** The stores of the source cluster, filled with what it holds, and with what is written. */
 class ModelStores extends SourceStores {
+  /** Other stores that show what is written, by the plural of their resource. */
+  readonly #others = new Map<string, Store<KubeObject>[]>();
+
+  show<T extends KubeObject>({ plural }: Resource, store: Store<T>): void {
+    this.#others.set(plural, [...(this.#others.get(plural) ?? []), store as unknown as Store<KubeObject>]);
+  }
+
   fill({ namespaces, services, endpoints, slices }: SourceObjects): void {
     const exist = new Set(namespaces.map(({ metadata }) => metadata.name));
     if (this.watched !== undefined) fill(this.watched.store, namespaces, exist);
@@ -64,11 +72,17 @@ class ModelStores extends SourceStores {
   }
 
   put(of: Resource, object: KubeObject): void {
-    this.#sink(of, object)?.applied(object);
+    for (const sink of this.#sinks(of, object)) sink.applied(object);
   }
 
   remove(of: Resource, object: KubeObject): void {
-    this.#sink(of, object)?.removed(object);
+    for (const sink of this.#sinks(of, object)) sink.removed(object);
+  }
+
+  #sinks(of: Resource, object: KubeObject): readonly Sink<KubeObject>[] {
+    const others = this.#others.get(of.plural) ?? [];
+    const all = [this.#sink(of, object), ...others.map((store) => sinkFor(store, object.metadata.namespace))];
+    return all.filter((sink) => sink !== undefined);
   }
 
   #sink({ plural }: Resource, { metadata: { namespace } }: KubeObject): Sink<KubeObject> | undefined {
@@ -79,8 +93,10 @@ class ModelStores extends SourceStores {
         return sinkFor(this.services, namespace);
       case ENDPOINTS.plural:
         return sinkFor(this.endpoints, namespace);
-      default:
+      case ENDPOINT_SLICES.plural:
         return sinkFor(this.slices, namespace);
+      default:
+        return undefined;
     }
   }
 }
@@ -131,6 +147,16 @@ export class ModelCluster implements WriteClient {
     ] as const) {
       for (const object of objects) this.#objects.set(idOf(of, object), object);
     }
+  }
+
+  /**
+   * Shows what is written of a resource in another store, too.
+   * @param listed what there is of it. @default - it is held already
+   */
+  hold<T extends KubeObject>(of: Resource, store: Store<T>, listed: Listed = []): void {
+    this.#stores.show(of, store);
+    if (typeof listed === 'string') return;
+    for (const object of listed) this.#objects.set(idOf(of, object), object);
   }
 
   /** What the operator knows of it. */

@@ -16,14 +16,22 @@ import type { MirrorStatus } from '../mirror/status.ts';
 import type { Applier } from '../runtime/applier.ts';
 import { ENDLESS } from '../runtime/turns.ts';
 import { ownerOf } from '../source/owner.ts';
-import type { TargetView } from '../target/aspect.ts';
+import { knowledgeOf, type TargetKnowledge } from '../failover/readiness.ts';
+import { observeExporter } from '../mcs/exporter.ts';
+import type { ImportParty } from '../mcs/party.ts';
+import { NOTHING_EXPORTED } from '../target/aspect.ts';
+import type { ImportForecast } from './imports.ts';
+import type { ListedExports } from './listed-exports.ts';
+import type { ListedTarget } from './listed-target.ts';
 import type { ModelCluster } from './model.ts';
 import { applierOn, settle, SILENT } from './steps.ts';
 
 /** A Link that is served. */
 export interface ServedLink {
   readonly settings: LinkSettings;
-  readonly target: TargetView;
+  readonly target: ListedTarget;
+  /** What the target exports by the MCS API. @default - it is not read */
+  readonly exports?: ListedExports | undefined;
   /** Undefined if the Link has no gateway. */
   readonly gateway: GatewayView | undefined;
 }
@@ -56,6 +64,8 @@ export interface Context {
   readonly claims: NameClaims;
   /** Whether Linkerd's control plane has credentials of a cluster; undefined: that is not known. */
   readonly isDiscoverable: (cluster: string) => boolean | undefined;
+  /** Undefined: the MCS API is left alone. */
+  readonly imports: ImportForecast | undefined;
 }
 
 /** What writes the mirrors of one cluster. */
@@ -102,7 +112,8 @@ export abstract class Party {
     return this.#due.size > 0;
   }
 
-  enterClaims(): void {
+  /** Enters all claims on names, before any is acted on, as after a list (rule A7). */
+  begin(): void {
     for (const key of this.keys()) claimAnew(this.observe(key), this.context.claims);
   }
 
@@ -129,6 +140,7 @@ export class Removed extends Party {
   constructor({ cluster, link }: LeftCluster, context: Context) {
     super(cluster, context);
     this.link = link;
+    context.imports?.joinFormer(cluster);
   }
 
   protected keys(): Iterable<string> {
@@ -154,9 +166,9 @@ export class Served extends Party {
 
   constructor(served: ServedLink, context: Context) {
     const { settings, target } = served;
-    const { name, cluster, createdAt, confirmPrune } = settings;
+    const { name, cluster, createdAt } = settings;
     super(cluster, context);
-    const { model, claims } = context;
+    const { model, imports } = context;
     // Pods that are gone keep their endpoint mirrors for a while (rule D11); the forecast is of the time after it.
     const config = { ...context.config, endpointMirrorGraceMs: 0 };
     const source = model.stores;
@@ -165,17 +177,36 @@ export class Served extends Party {
     this.#target = new ServedTarget({
       link: name,
       cluster,
-      target,
+      target: { ...target, exports: served.exports ?? NOTHING_EXPORTED },
       config,
       source,
       log: SILENT,
       report: NOBODY,
       isHeadless: () => linkViewOf(settings, config).headless,
+      parts: () => this.#parts(),
     });
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, source.namespaces);
-    claims.join(cluster, { createdAt, name }, (key) => this.add(key));
+    imports?.join({
+      cluster,
+      seniority: { createdAt, name },
+      claimedId: served.exports?.claimedId ?? null,
+      keys: () => [...this.#parts(), ...this.#target.exports.keys()],
+      observe: (key) => this.#exporter(key),
+    });
+  }
+
+  /** Counts what the lists take away, once all take part. */
+  override begin(): void {
+    const { name, createdAt, confirmPrune } = this.#served.settings;
+    this.context.claims.join(this.cluster, { createdAt, name }, (key) => this.add(key));
     this.#target.pods.recount();
     this.#target.held.relisted(confirmPrune);
+    super.begin();
+  }
+
+  /** Returns the keys of the ServiceImports that the target has a part in. */
+  #parts(): Iterable<string> {
+    return this.context.imports?.partsOf(this.cluster) ?? [];
   }
 
   /** @param members statuses of its members */
@@ -189,6 +220,13 @@ export class Served extends Party {
       someHeld: this.#target.held.some,
       excess: this.#target.limits.excess,
     };
+  }
+
+  #exporter(key: string): ReturnType<ImportParty['observe']> {
+    const { settings, gateway } = this.#served;
+    const view = linkViewOf(settings, this.context.config);
+    const serviceExport = this.#served.exports?.exportOf(key);
+    return observeExporter(key, this.#target.exports, serviceExport, { settings, view, gateway });
   }
 
   memberKeys(): ReadonlySet<string> {
@@ -214,6 +252,18 @@ export class Served extends Party {
       gateway,
       anyReady,
     };
+  }
+
+  knowledge(key: string): TargetKnowledge {
+    const { target, gateway } = this.#served;
+    const exported = this.#target.observe(key);
+    const isFlat = exported.target?.mode === 'remote-discovery';
+    return knowledgeOf(isFlat ? { ...exported, slices: target.flatSlicesOf(key) } : exported, gateway);
+  }
+
+  isMemberReady(key: string): boolean | undefined {
+    const { service, isKnown, anyReady } = this.#target.observeMember(key);
+    return service === undefined && isKnown ? false : anyReady;
   }
 
   #mayCreate(key: string): boolean {

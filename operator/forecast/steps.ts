@@ -21,6 +21,7 @@ export async function settle<O, D, R extends Reason>(
   for (let passes = 0; passes < MAX_PASSES; passes += 1) {
     const observed = derivation.observe(key);
     const decision = derivation.decide(observed);
+    if ((await derivation.prepare?.(key, observed, decision, signal)) !== undefined) break;
     const pass = await stepOf(derivation, { observed, decision }, { applier, conflictRetryMs: 0 }, signal);
     written.push(...pass.done.flatMap(({ of, object }) => idsOf(of, object)));
     if (pass.again) continue;

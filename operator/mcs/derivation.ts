@@ -10,11 +10,12 @@ import { decideImport, type ImportDecision } from './decide.ts';
 import { derivedAddresses, isOfImport, type Standing } from './membership.ts';
 import { SERVICE_IMPORTS } from './objects.ts';
 import type { ObservedImport } from './observed.ts';
-import { isInDoubt, namedOperator } from './operators.ts';
-import type { WatchedImports } from './watched.ts';
+import { isInDoubt, namedOperator, operatorOf } from './operators.ts';
+import type { ServiceImport } from './objects.ts';
 import type { Goal, PassTexts, Step } from '../runtime/pass.ts';
 import { addedMetadata, contestedObject, type MirrorPass, refusedName, type Refusal } from '../mirror/reasons.ts';
 import type { ForeignSlices } from '../runtime/plan.ts';
+import type { ReadKind } from '../runtime/optional-kind.ts';
 import type { Derivation } from '../runtime/derivation.ts';
 import { merged, type Outcome, soonest } from '../runtime/outcome.ts';
 import { importOf } from '../source/owner.ts';
@@ -52,11 +53,12 @@ const MAX_PODS = 500;
 export interface ImportDerivationOptions {
   readonly env: Pick<SharedEnvironment, 'config' | 'tuning' | 'families' | 'log'> & {
     readonly client: Pick<KubeClient, 'read'>;
-    readonly source: Pick<SourceStores, 'import' | 'imports' | 'services' | 'namespaces'>;
+    readonly source: Pick<SourceStores, 'import' | 'imports' | 'importsFrom' | 'services' | 'namespaces'>;
   };
-  readonly watched: WatchedImports;
+  /** The ServiceImports that there are. */
+  readonly watched: Pick<ReadKind<ServiceImport>, 'store' | 'stateIn'>;
   readonly parties: ImportParties;
-  readonly report: ImportReport;
+  readonly report: Pick<ImportReport, 'wrote' | 'leave' | 'say' | 'report'>;
 }
 
 /** All that decides about a ServiceImport, and what it is made of. */
@@ -83,7 +85,24 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   keys(): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
-    return new Set([...[...watched.kind.store.values()].map(keyOf), ...env.source.imports(), ...parties.keys()]);
+    return new Set([...[...watched.store.values()].map(keyOf), ...env.source.imports(), ...parties.keys()]);
+  }
+
+  /** Returns the keys of the ServiceImports that a target cluster has a part in, without those that another operator serves (rule K7). */
+  partsOf(cluster: string): ReadonlySet<string> {
+    const { env, watched, parties } = this.#options;
+    // The status names clusters by their ids.
+    const named = watched.store.by('cluster', parties.idOf(cluster)).map(keyOf);
+    return new Set([...env.source.importsFrom(cluster), ...named].filter((key) => !this.#isAnothers(key)));
+  }
+
+  #isAnothers(key: string): boolean {
+    const { env, watched } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const derived = env.source.services.get(`${namespace}/${derivedName(name)}`);
+    const operators = operatorsOf(env);
+    const operator = operatorOf({ name, live: watched.store.get(key), derived }, operators);
+    return operator !== undefined && operator !== operators.own;
   }
 
   observe(key: string): ObservedKey {
@@ -182,7 +201,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const { services, slices } = source.import(key);
     return {
       name,
-      live: watched.kind.store.get(key),
+      live: watched.store.get(key),
       derived: source.services.get(`${namespace}/${derivedName(name)}`),
       podServices: services.filter(({ metadata }) => metadata.labels?.[Label.importedPod] !== undefined),
       imported: slices,
@@ -206,7 +225,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
       families: [...env.families],
       local,
       targets,
-      isReadable: watched.isReadableIn(namespace),
+      isReadable: watched.stateIn(namespace) === 'readable',
       isForeign: (service: string) => {
         const object = source.services.get(`${namespace}/${service}`);
         return object !== undefined && importOf(object) !== key;
@@ -245,7 +264,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   ): Promise<Outcome> {
     const { watched, parties, report } = this.#options;
     const { serviceExport } = exports.local;
-    const live = watched.kind.store.get(key);
+    const live = watched.store.get(key);
     const isForeign = live !== undefined && !isOfImport(live.metadata.name, live);
     // A conflict says no more than that the view was old.
     const error = errors.find((each) => !isConflict(each));

@@ -3,13 +3,11 @@
  * cluster itself and the sessions of Links take part, and say what is known of their exports. Nobody else writes here, so
  * that no Lease of a Link is needed.
  */
-import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { splitKey } from '../kube/objects.ts';
 import { type KubeObject } from '../kube/objects.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { importOf } from '../source/owner.ts';
 import { isOfImport } from './membership.ts';
-import { operatorOf } from './operators.ts';
 import { WatchedImports } from './watched.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -20,7 +18,6 @@ import { ImportParties, type ImportPartiesOptions } from './parties.ts';
 import type { ImportDecision } from './decide.ts';
 import { ImportDerivation, type ObservedKey } from './derivation.ts';
 import { ImportReport } from './report.ts';
-import { operatorsOf } from '../source/write-scope.ts';
 import type { ImportParty, ServiceImports } from './party.ts';
 
 const TURN = turnOf('mcs');
@@ -65,7 +62,7 @@ export class Imports implements ServiceImports {
     this.#report = new ImportReport({ env, events, turn, wrote: (written, before) => store.wrote(written, before) });
     this.#derivation = new ImportDerivation({
       env,
-      watched: this.#watched,
+      watched: this.#watched.kind,
       parties: this.#parties,
       report: this.#report,
     });
@@ -98,9 +95,7 @@ export class Imports implements ServiceImports {
   }
 
   partsOf(cluster: string): ReadonlySet<string> {
-    const named = this.#watched.namedBy(this.#parties.idOf(cluster));
-    const parts = [...this.#options.env.source.importsFrom(cluster), ...named];
-    return new Set(parts.filter((key) => !this.#isAnothers(key)));
+    return this.#derivation.partsOf(cluster);
   }
 
   endingOf(cluster: string): readonly string[] {
@@ -133,16 +128,6 @@ export class Imports implements ServiceImports {
   /** Resolves when no key waits for a worker or is being reconciled; those that are being gathered do not wait for others. */
   idle(): Promise<void> {
     return this.#controller.idle();
-  }
-
-  /** Whether another operator serves a ServiceImport: this one has no part in it (rule K7). */
-  #isAnothers(key: string): boolean {
-    const { env } = this.#options;
-    const { namespace, name } = splitKey(key);
-    const derived = env.source.services.get(`${namespace}/${derivedName(name)}`);
-    const operators = operatorsOf(env);
-    const operator = operatorOf({ name, live: this.#watched.kind.store.get(key), derived }, operators);
-    return operator !== undefined && operator !== operators.own;
   }
 
   /** ServiceImports were listed anew, or can be read, or not any more. */

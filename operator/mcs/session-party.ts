@@ -1,16 +1,14 @@
 /** A Link as it takes part in ServiceImports: what its session knows of the target's ServiceExports. */
-import type { LinkSettings } from '../../crds/index.ts';
 import { Default } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
-import type { GatewayView, LinkView } from '../mirror/observed.ts';
-import { readSlices } from '../mirror/target-endpoints.ts';
 import type { ExportReading } from '../served/export-reading.ts';
 import type { AspectListener } from '../served/listeners.ts';
 import type { ServedTarget } from '../served/served-target.ts';
 import { ALWAYS_GONE, type Certainty, NO_PODS, type PodAnswers } from '../target/aspect.ts';
 import type { TargetExporter } from './observed.ts';
-import type { ImportParty, ImportsEnvironment } from './party.ts';
+import { type LinkNow, observeExporter } from './exporter.ts';
+import type { ImportParty, ImportsEnvironment, ServiceImports } from './party.ts';
 
 export interface SessionImportsOptions {
   readonly cluster: string;
@@ -18,11 +16,7 @@ export interface SessionImportsOptions {
   readonly target: Pick<ServedTarget, 'exports'>;
   readonly reading: ExportReading;
   /** What the Link says now, and its gateway as it is now. */
-  readonly link: () => {
-    readonly settings: LinkSettings;
-    readonly view: LinkView;
-    readonly gateway: GatewayView | undefined;
-  };
+  readonly link: () => LinkNow;
 }
 
 export class SessionImports implements ImportParty, AspectListener {
@@ -72,25 +66,10 @@ export class SessionImports implements ImportParty, AspectListener {
   observe(key: string): Omit<TargetExporter, 'id' | 'departed'> {
     const { link, target, reading } = this.#options;
     const { exports } = target;
-    const { settings, view, gateway } = link();
     const { found } = reading;
-    const service = exports.get(key);
-    const slices = service && exports.slicesOf(key);
     const hasAnswered = found !== undefined && found.obstacle === undefined;
-    return {
-      link: view,
-      linkedAt: settings.createdAt,
-      mode: settings.importsThrough === 'flat' ? 'remote-discovery' : 'gateway',
-      gateway,
-      lacksGateway: gateway === undefined,
-      isKnown: exports.decides(key),
-      serviceExport: reading.exportOf(key),
-      service,
-      slices: exports.slicesOf(key),
-      anyReady: service && slices && readSlices(service, slices).anyReady,
-      mayExport: reading.isTaken && !exports.isListed(key) && !hasAnswered,
-      isAdmitted: exports.admits(key),
-    };
+    const mayExport = reading.isTaken && !exports.isListed(key) && !hasAnswered;
+    return observeExporter(key, exports, reading.exportOf(key), link(), mayExport);
   }
 
   read(): void {
@@ -116,7 +95,10 @@ export class SessionImports implements ImportParty, AspectListener {
 }
 
 /** Returns the party of a cluster that no Link has any more: it exports nothing. */
-export const formerExporter = (cluster: string, { imports }: Pick<ImportsEnvironment, 'imports'>): ImportParty => ({
+export const formerExporter = (
+  cluster: string,
+  { imports }: { readonly imports?: Pick<ServiceImports, 'partsOf'> | undefined },
+): ImportParty => ({
   cluster,
   exports: ALWAYS_GONE,
   pods: NO_PODS,

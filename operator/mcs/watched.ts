@@ -7,6 +7,9 @@ import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind
 import { isOfImport } from './membership.ts';
 import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
 
+/** How ServiceImports are kept. */
+export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf } } as const;
+
 export interface WatchedImportsOptions extends OptionalKindOptions {
   /** Called with the key of a ServiceImport that has changed. */
   readonly onChange: (key: string) => void;
@@ -23,11 +26,7 @@ export class WatchedImports {
     this.kind = new OptionalKind<ServiceImport>(
       SERVICE_IMPORTS,
       options,
-      {
-        trim: trimImport,
-        indexes: { cluster: clustersOf },
-        onChange: ({ key }) => onChange(key),
-      },
+      { ...KEPT, onChange: ({ key }) => onChange(key) },
       onState,
     );
   }
@@ -45,16 +44,12 @@ export class WatchedImports {
   isRefusedIn(namespace: string): boolean {
     return ['missing', 'forbidden'].includes(this.kind.stateIn(namespace));
   }
-
-  /** The keys of our ServiceImports of which the status names a cluster, by its id. */
-  namedBy(id: string): readonly string[] {
-    return this.kind.store.by('cluster', id).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-  }
 }
 
 /** The clusters that the status of a ServiceImport of ours names. */
-const clustersOf = (object: ServiceImport): readonly string[] =>
-  isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
+function clustersOf(object: ServiceImport): readonly string[] {
+  return isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
+}
 
 function trimImport(object: ServiceImport): ServiceImport {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, labels, annotations } = object.metadata;

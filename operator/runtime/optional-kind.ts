@@ -34,6 +34,9 @@ export interface OptionalKindOptions {
   readonly log: Logger;
 }
 
+/** A kind as it is read: what there is of it, and whether that can be known. */
+export type ReadKind<T extends KubeObject> = Pick<OptionalKind<T>, 'store' | 'stateIn' | 'isAwaitedIn'>;
+
 /** One kind that may not be there. */
 export class OptionalKind<T extends KubeObject> {
   readonly store: Store<T>;

@@ -1,7 +1,7 @@
 /** The yardstick of a gateway's death: the very writes that followed the verdict, made once more by a client alone. */
 import { UserAgent } from '../../crds/wire.ts';
 import { ROUTES } from '../../operator/failover/routes.ts';
-import { SERVICE_FAILOVERS } from '../../operator/failover/watched.ts';
+import { SERVICE_FAILOVERS } from '../../operator/failover/kinds.ts';
 import { sourceAccess } from '../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, type Resource } from '../../operator/kube/objects.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseYamlAll } from '../../../operator/kube/access/yaml.ts';
 import { type KubeObject, type Resource, apiVersionOf } from '../../../operator/kube/objects.ts';
 import { CommandError, ExitCode, type Problem } from './command-error.ts';
+import { CRDS } from './kinds.ts';
 import type { ClusterReader } from './reader.ts';
 
 /** A manifest: an object with its kind. */
@@ -87,6 +88,10 @@ export const dumpReader = (context: string, manifests: readonly Manifest[]): Clu
         ofResource<T>(of).find(
           ({ metadata }) => metadata.name === ref.name && (!of.namespaced || metadata.namespace === ref.namespace),
         ),
+      ),
+    serves: (of: Resource) =>
+      Promise.resolve(
+        holds(manifests, of) || ofResource(CRDS).some(({ metadata }) => metadata.name === `${of.plural}.${of.group}`),
       ),
     select: <T extends KubeObject>(of: Resource, { namespace, selector }: Parameters<ClusterReader['select']>[1]) =>
       Promise.resolve(

@@ -23,6 +23,8 @@ export interface ClusterReader {
   ): Promise<T | undefined>;
   /** The objects that are selected; none if there is no such resource. */
   select<T extends KubeObject>(of: Resource, where: Where): Promise<readonly T[]>;
+  /** Whether there is such a resource; of manifests, whether they hold any object of it, or its CRD. */
+  serves(of: Resource): Promise<boolean>;
 }
 
 /** Reads a live cluster. */
@@ -30,6 +32,7 @@ export const liveReader = (cluster: Cluster): ClusterReader => ({
   context: cluster.context,
   kubeconfig: cluster.kubeconfig,
   find: (of, ref) => cluster.find(of, ref),
+  serves: (of) => cluster.serves(of),
   select: (of, { namespace, selector }) =>
     cluster.list(of, {
       ...(namespace !== undefined && { namespace }),

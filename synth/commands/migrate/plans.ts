@@ -108,7 +108,12 @@ const planLocal = async (
   }
   const federation = { ...source.federation, isLocalHeld: true };
   const { changes } = await planLinks({ ...source, federation }, names, read, note);
-  const report = planReport({ changes: changes.filter(({ isFederated }) => isFederated), links: [], refused: [] });
+  const report = planReport({
+    changes: changes.filter(({ sort }) => sort === 'federated'),
+    links: [],
+    refused: [],
+    findings: [],
+  });
   const counted = new Set(others.flatMap((each) => each.changes.map(idOf)));
   const plan = { ...report, changes: report.changes.filter((change) => !counted.has(idOf(change))) };
   return { plan, config };

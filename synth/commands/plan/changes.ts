@@ -1,7 +1,7 @@
 /** Changes as people read them: what differs in an object, and why it would be written. Pure. */
 import { Annotation } from '../../../crds/wire.ts';
 import { type ForecastChange, isAssigned } from '../../../operator/forecast/index.ts';
-import { apiVersionOf, type KubeObject, type ServicePort } from '../../../operator/kube/objects.ts';
+import { apiVersionOf, type KubeObject, type ServicePort, SERVICES } from '../../../operator/kube/objects.ts';
 
 export type Action = 'create' | 'change' | 'replace' | 'delete';
 
@@ -18,7 +18,7 @@ export interface PlannedChange {
   readonly action: Action;
   readonly link: string;
   readonly cluster: string;
-  /** `namespace/name` of the target Service; undefined for what is the Link's own. */
+  /** `namespace/name` of the target Service, or of the ServiceFailover; undefined for what is the Link's own. */
   readonly service: string | undefined;
   readonly kind: string;
   readonly namespace: string | undefined;
@@ -38,7 +38,7 @@ export const describeChange = (change: ForecastChange): PlannedChange => {
   const before = change.before && shown(change.before, change);
   const after = change.after && shown(change.after, change);
   const { namespace, name } = (change.after ?? change.before)?.metadata ?? { name: '' };
-  const differences = before === undefined || after === undefined ? [] : differencesOf(before, after);
+  const differences = before === undefined || after === undefined ? [] : differencesOf(before, after, of);
   const reason = reasonOf(change, action, differences);
   return { action, link, cluster, service, kind: of.kind, namespace, name, reason, differences, before, after };
 };
@@ -78,16 +78,15 @@ const shown = (object: KubeObject, { of }: ForecastChange): KubeObject => {
 };
 
 const reasonOf = (
-  { service, cluster, link, status, of, isFederated }: ForecastChange,
+  { service, cluster, link, status, of, sort }: ForecastChange,
   action: Action,
   differences: readonly Difference[],
 ): string => {
   if (service === undefined) {
     return action === 'change' ? changed(differences) : `probe of the gateway of Link ${link}`;
   }
-  if (isFederated && action === 'create')
-    return of.namespaced ? `Services ${service} join it` : `Services ${service} are to be in it`;
-  if (isFederated && action === 'delete') return `it has no part in ${service} any more`;
+  const ofAllLinks = sort === 'mirror' ? undefined : reasonOfAll(sort, service, of);
+  if (ofAllLinks !== undefined && (action === 'create' || action === 'delete')) return ofAllLinks[action];
   switch (action) {
     case 'create':
       return of.namespaced ? `${service} is exported by ${cluster}` : `${service} of ${cluster} is in it`;
@@ -103,6 +102,28 @@ const reasonOf = (
   }
 };
 
+/** Why what is of all Links comes or goes. */
+const reasonOfAll = (
+  sort: Exclude<ForecastChange['sort'], 'mirror'>,
+  key: string,
+  { namespaced }: ForecastChange['of'],
+): Readonly<Record<'create' | 'delete', string>> => {
+  switch (sort) {
+    case 'federated':
+      return {
+        create: namespaced ? `Services ${key} join it` : `Services ${key} are to be in it`,
+        delete: `it has no part in ${key} any more`,
+      };
+    case 'import':
+      return { create: `${key} is exported by the MCS API`, delete: `it has no part in the import of ${key} any more` };
+    case 'failover':
+      return {
+        create: `ServiceFailover ${key} leads requests by it`,
+        delete: `ServiceFailover ${key} needs it no longer`,
+      };
+  }
+};
+
 const changed = (differences: readonly Difference[]): string =>
   differences.length === 0 ? 'it differs' : `differs in ${differences.map(({ path }) => path).join(', ')}`;
 
@@ -114,7 +135,11 @@ const OF_SPEC = ['type', 'selector', 'externalName', 'externalIPs', 'publishNotR
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const differencesOf = (before: KubeObject, after: KubeObject): readonly Difference[] => {
+const differencesOf = (
+  before: KubeObject,
+  after: KubeObject,
+  { kind }: ForecastChange['of'],
+): readonly Difference[] => {
   const found: Difference[] = [];
   const compare = (path: string, a: unknown, b: unknown): void => {
     if (JSON.stringify(a ?? null) !== JSON.stringify(b ?? null)) found.push({ path, before: a, after: b });
@@ -129,7 +154,10 @@ const differencesOf = (before: KubeObject, after: KubeObject): readonly Differen
   const [was, is] = [before, after] as unknown as readonly [Fields, Fields];
   for (const field of FIELDS) {
     if (field !== 'spec') compare(field, was[field], is[field]);
-    else {
+    else if (kind !== SERVICES.kind) {
+      const [a, b] = [(was['spec'] ?? {}) as Fields, (is['spec'] ?? {}) as Fields];
+      for (const each of new Set([...Object.keys(a), ...Object.keys(b)])) compare(`spec.${each}`, a[each], b[each]);
+    } else {
       const [a, b] = [(was['spec'] ?? {}) as Fields, (is['spec'] ?? {}) as Fields];
       compare('spec.ports', portsOf(a), portsOf(b));
       compare('spec.clusterIP', a['clusterIP'], b['clusterIP']);

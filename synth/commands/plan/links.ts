@@ -3,8 +3,10 @@ import { type LinkSettings, LinkApi } from '../../../crds/index.ts';
 import {
   acceptedOf,
   assignmentOf,
+  exportingClusters,
   forecast,
   type Forecast,
+  importingClusters,
   type LeftCluster,
   overlapping,
   ownerOf,
@@ -77,7 +79,14 @@ export const planLinks = async (
   // A cluster that is not known here may have a Link elsewhere.
   const mayHaveLink = (cluster: string): boolean => !isLeft(cluster) && !isForecast(cluster);
   const federation = { ...source.federation, mayHaveLink };
-  return { ...(await forecast({ config, model, serve, remove, federation })), refused };
+  const imports = source.imports && {
+    ...source.imports,
+    families: source.families,
+    exporting: exportingClusters(reads.values()),
+    serving: importingClusters(reads.values()),
+  };
+  const { failover } = source;
+  return { ...(await forecast({ config, model, serve, remove, federation, imports, failover })), refused };
 };
 
 /** Links beside those that are planned whose mirrors can want the same names (rule A7). */

@@ -13,11 +13,12 @@ import type { ServedLink } from '../../../operator/forecast/index.ts';
 import { note, print, printLine } from '../../print.ts';
 import { withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
+import { DEPLOYMENTS, LINKS, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { dumpReader, holds, type Manifest, readManifests } from '../common/manifest-files.ts';
-import { type OperatorDeployment, settingsIn } from '../common/operator-settings.ts';
+import { type FoundSettings, type OperatorDeployment, settingsIn } from '../common/operator-settings.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
+import type { FailoverManifest } from './failovers.ts';
 import type { PlanFlags } from './flags.ts';
 import { linkTitle, planLinks } from './links.ts';
 import { changeCount, planReport, planSummary, planText } from './report.ts';
@@ -44,6 +45,7 @@ interface Given {
   readonly secrets: readonly Secret[];
   /** The operator, if the file has it, as a folder of `linkspan synth` does. */
   readonly operator: OperatorDeployment | undefined;
+  readonly failovers: readonly FailoverManifest[];
 }
 
 const readFile = async ({ file, namespace, toContext, targetDump }: PlanFlags): Promise<Given> => {
@@ -65,11 +67,12 @@ const readFile = async ({ file, namespace, toContext, targetDump }: PlanFlags): 
     });
   }
   refuseProblems(problems);
-  const [secrets, operator] = await Promise.all([
+  const [secrets, operator, failovers] = await Promise.all([
     reader.select<Secret>(SECRETS, { namespace }),
     reader.find<OperatorDeployment>(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }),
+    reader.select<FailoverManifest>(SERVICE_FAILOVERS, {}),
   ]);
-  return { links, secrets, operator };
+  return { links, secrets, operator, failovers };
 };
 
 const linkProblems = (link: LinkObject, file: string, namespace: string): Problem[] => {
@@ -104,12 +107,12 @@ const withSource = async <T>(
 /** Returns how many objects would change, would be held, or are refused. */
 const planGiven = async (
   reader: ClusterReader,
-  { links, secrets, operator }: Given,
+  { links, secrets, operator, failovers }: Given,
   flags: PlanFlags,
 ): Promise<number> => {
-  const source = await readSource(reader, flags, links, (found) =>
-    operator === undefined ? found : { config: settingsOf(operator, flags), isInstalled: true },
-  );
+  const settings = (found: FoundSettings): FoundSettings =>
+    operator === undefined ? found : { config: settingsOf(operator, flags), isInstalled: true };
+  const source = await readSource(reader, flags, links, settings, failovers);
   if (!source.isInstalled) note(`no operator is installed in ${reader.context}: planned with its default settings`);
   const names = links.map(({ metadata }) => metadata.name);
   const readTarget = (settings: LinkSettings): Promise<ServedLink> => {

@@ -1,4 +1,6 @@
 /** A plan as it is printed. Pure. */
+import { FailoverApi, McsApi } from '../../../crds/wire.ts';
+import { ROUTES } from '../../../operator/forecast/index.ts';
 import type { MirrorStatus } from '../../../operator/mirror/status.ts';
 import type { ReportFormat } from '../common/flags.ts';
 import { reportText } from '../common/output.ts';
@@ -9,7 +11,10 @@ import type { Plan } from './links.ts';
 /** A plan as `-o json` and `-o yaml` have it. */
 export interface PlanReport {
   readonly changes: readonly PlannedChange[];
-  /** Target Services that are not mirrored or do not join federated ones, and Links that are not served. */
+  /**
+   * Target Services that are not mirrored or do not join federated ones, Links that are not served, and ServiceImports and
+   * ServiceFailovers that something stands in the way of.
+   */
   readonly refused: readonly RefusedEntry[];
   /** Deletions that are held until they are confirmed (rule E6). */
   readonly held: readonly { readonly link: string; readonly count: number; readonly some: readonly string[] }[];
@@ -23,14 +28,16 @@ export interface RefusedEntry {
   readonly mirror: string | undefined;
   /** Set if it does not join a federated Service. */
   readonly isMember?: true;
+  /** Set if it is a ServiceImport or a ServiceFailover that would not work as it should. */
+  readonly object?: { readonly kind: string; readonly name: string };
   readonly reason: string;
   readonly message: string;
 }
 
 /** Kinds in the order in which they are listed. */
-const KINDS = ['Namespace', 'Service', 'Endpoints', 'EndpointSlice'];
+const KINDS = ['Namespace', 'Service', 'Endpoints', 'EndpointSlice', 'ServiceImport', ...Object.keys(ROUTES)];
 
-export const planReport = ({ changes, links, refused }: Plan): PlanReport => ({
+export const planReport = ({ changes, links, refused, findings }: Plan): PlanReport => ({
   changes: changes
     .map(describeChange)
     .sort(
@@ -45,6 +52,10 @@ export const planReport = ({ changes, links, refused }: Plan): PlanReport => ({
       ...refusedOf(link, statuses),
       ...refusedOf(link, members).map((each) => ({ ...each, isMember: true as const })),
     ]),
+    ...findings.map(({ sort, key, reason, message }) => {
+      const kind = sort === 'import' ? McsApi.serviceImport.kind : FailoverApi.kind;
+      return { link: '', service: undefined, mirror: undefined, object: { kind, name: key }, reason, message };
+    }),
   ],
   held: links.filter(({ held }) => held > 0).map(({ link, held, someHeld }) => ({ link, count: held, some: someHeld })),
 });
@@ -87,10 +98,10 @@ export const planText = (report: PlanReport, format: ReportFormat): string => {
     ...changes.map(({ action, kind, namespace, name, link, service = '', reason }) => {
       return { action, kind, name: namespace === undefined ? name : `${namespace}/${name}`, link, service, reason };
     }),
-    ...refused.map(({ link, service = '', mirror, reason, message }) => ({
+    ...refused.map(({ link, service = '', mirror, object, reason, message }) => ({
       action: 'refuse',
-      kind: mirror === undefined ? 'Link' : 'Service',
-      name: mirror ?? link,
+      kind: object?.kind ?? (mirror === undefined ? 'Link' : 'Service'),
+      name: object?.name ?? mirror ?? link,
       link,
       service,
       reason: `${reason}: ${message}`,
@@ -118,8 +129,12 @@ export const planSummary = ({ changes, refused, held }: PlanReport): string => {
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count} ${what}`);
   const more = [
-    ...counted(refused.filter(({ isMember }) => !isMember).length, 'would not be mirrored'),
+    ...counted(
+      refused.filter(({ isMember, object }) => !isMember && object === undefined).length,
+      'would not be mirrored',
+    ),
     ...counted(refused.filter(({ isMember }) => isMember).length, 'would not be federated'),
+    ...counted(refused.filter(({ object }) => object !== undefined).length, 'would not work as they should'),
     ...held.map(({ count, link }) => `${count} deletions of Link ${link} would be held`),
   ];
   const parts = [...(counts.length === 0 ? [] : [counts.join(', ')]), ...more];

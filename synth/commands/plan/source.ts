@@ -2,8 +2,15 @@
 import { PODS as PODS_OF_OPERATOR } from '../../../constructs/operator/pods.ts';
 import { KUBERNETES_SLICE_MANAGERS, Label, SELECTED_SLICE_MANAGER } from '../../../crds/wire.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import { type LinkRead, ModelCluster, readLinkObject, recordedClusters } from '../../../operator/forecast/index.ts';
-import { familiesOfIPs, familiesOfService } from '../../../operator/forecast/index.ts';
+import {
+  type FailoverFacts,
+  familiesOfIPs,
+  familiesOfService,
+  type LinkRead,
+  ModelCluster,
+  readLinkObject,
+  recordedClusters,
+} from '../../../operator/forecast/index.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -23,6 +30,8 @@ import type { LinkObject } from '../common/link-object.ts';
 import { type FoundSettings, operatorSettings } from '../common/operator-settings.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { fixedSelector } from '../common/selectors.ts';
+import { readImports, type SourceImports } from './exports.ts';
+import { type FailoverManifest, readFailovers } from './failovers.ts';
 import { readFederation, type SourceFederation } from './federation.ts';
 
 /** What is read of the source cluster. */
@@ -44,6 +53,10 @@ export interface Source {
   /** By name. */
   readonly leases: ReadonlyMap<string, Lease>;
   readonly federation: SourceFederation;
+  /** Undefined: the MCS API is left alone. */
+  readonly imports: SourceImports | undefined;
+  /** Undefined: ServiceFailovers are left alone. */
+  readonly failover: FailoverFacts | undefined;
 }
 
 /** Where the operator and the Links are. */
@@ -56,12 +69,14 @@ export interface Namespaces {
  * Reads the source cluster.
  * @param given Links that are about to be applied
  * @param settings those to plan with, made of those that were found
+ * @param failovers ServiceFailovers that are about to be applied
  */
 export const readSource = async (
   reader: ClusterReader,
   namespaces: Namespaces,
   given: readonly LinkObject[],
   settings: (found: FoundSettings) => FoundSettings = (found) => found,
+  failovers: readonly FailoverManifest[] = [],
 ): Promise<Source> => {
   const { config, isInstalled } = settings(await operatorSettings(reader, namespaces));
   const { namespace } = config;
@@ -84,6 +99,8 @@ export const readSource = async (
     served: recordedClusters(recorded),
     leases,
     federation: await readFederation(reader, config, model.services, leases),
+    imports: await readImports(reader, config),
+    failover: await readFailovers(reader, config, failovers),
   };
 };
 

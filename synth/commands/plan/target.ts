@@ -3,6 +3,7 @@ import type { LinkSettings } from '../../../crds/index.ts';
 import type { Selector } from '../../../crds/selector.ts';
 import {
   type GatewayView,
+  ListedExports,
   ListedTarget,
   lookUpGatewayAddresses,
   machineNetwork,
@@ -23,6 +24,7 @@ import { readCredentials } from '../common/credentials-secret.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { reportOf } from '../common/link-status.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
+import { readExports } from './exports.ts';
 import { slicesOfServices } from './slices.ts';
 import type { Source } from './source.ts';
 
@@ -36,15 +38,19 @@ export const readServed = async (
   const { selector: gateway, remoteDiscoverySelector: flat, federatedServiceSelector: members } = settings;
   const { targetNamespaces } = settings;
   const within = targetNamespaces ?? [undefined];
-  const lists = await Promise.all(within.map((namespace) => readLists(target, settings, namespace)));
+  // Where there are ServiceFailovers, it counts what is behind mirrors that lead past gateways.
+  const readsFlatSlices = source.failover !== undefined && source.failover.failovers.length > 0;
+  const lists = await Promise.all(within.map((namespace) => readLists(target, settings, namespace, readsFlatSlices)));
   const services = lists.flatMap((each) => each.services);
   const slices = lists.flatMap((each) => each.slices);
   const listed = new ListedTarget(
     { services: unique(services), slices: unique(slices), namespaces: targetNamespaces },
-    { gateway, flat, members, readsMemberSlices: settings.gateway !== undefined },
+    { gateway, flat, members, readsMemberSlices: settings.gateway !== undefined, readsFlatSlices },
   );
   for (const object of listed.malformed) note(`${target.context}: ignored, as the operator would: ${object}`);
-  return { settings, target: listed, gateway: await readGateway(source, settings, note) };
+  const readsExports = source.imports !== undefined && settings.serviceExports;
+  const exports = readsExports ? new ListedExports(await readExports(target, targetNamespaces)) : undefined;
+  return { settings, target: listed, exports, gateway: await readGateway(source, settings, note) };
 };
 
 interface Lists {
@@ -57,10 +63,11 @@ const readLists = async (
   target: ClusterReader,
   { selector, remoteDiscoverySelector, federatedServiceSelector, gateway }: LinkSettings,
   namespace: string | undefined,
+  readsFlatSlices: boolean,
 ): Promise<Lists> => {
   const lists = await Promise.all([
     readSelected(target, selector, namespace, true),
-    readSelected(target, remoteDiscoverySelector, namespace, false),
+    readSelected(target, remoteDiscoverySelector, namespace, readsFlatSlices),
     readSelected(target, federatedServiceSelector, namespace, gateway !== undefined),
   ]);
   return { services: lists.flatMap((each) => each.services), slices: lists.flatMap((each) => each.slices) };

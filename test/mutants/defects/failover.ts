@@ -25,9 +25,10 @@ export const FAILOVER: readonly Defect[] = [
   },
   {
     ...WATCHED,
+    file: 'operator/failover/kinds.ts',
     name: "Linkerd's own HTTPRoutes are not looked at",
     rule: 'J4',
-    find: "return [...others, ...this.policyRoutes.store.by('parent', service)];",
+    find: "return [...others, ...policyRoutes.store.by('parent', service)];",
     replace: 'return others;',
   },
   {

@@ -3,8 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { readLink, type LinkSettings } from '../../../crds/index.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import {
+  type ExportLists,
+  type FailoverFacts,
   type FederationFacts,
   forecast,
+  type ForecastOptions,
+  type ImportFacts,
+  ListedExports,
   ListedTarget,
   ModelCluster,
   type ServedLink,
@@ -12,6 +17,8 @@ import {
 import type { EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { EXPORTED, link, namespace, service, slice, statefulSlice } from '../../support/builders.ts';
+import { mirrorFirst } from '../../support/failovers.ts';
+import { serviceExport } from '../../support/mcs.ts';
 import { linkerdEndpoints, linkerdMirror } from '../../support/linkerd-controller.ts';
 
 const PORTS = [{ name: 'http', port: 80, targetPort: 8080 }];
@@ -37,6 +44,19 @@ const modelOf = (...objects: readonly ObjectRef[]): ModelCluster =>
       services: of(objects, 'Service').map(stored<Service>),
       endpoints: of(objects, 'Endpoints').map(stored<KubeObject>),
       slices: [],
+    },
+    findEndpoints: () => Promise.resolve(undefined),
+  });
+
+/** A cluster that holds what an operator has written. */
+const modelWith = (objects: readonly ObjectRef[]): ModelCluster =>
+  new ModelCluster({
+    namespace: config.namespace,
+    objects: {
+      namespaces: [namespace('shop'), namespace(config.namespace)].map(stored<KubeObject>),
+      services: of(objects, 'Service').map(stored<Service>),
+      endpoints: of(objects, 'Endpoints').map(stored<KubeObject>),
+      slices: of(objects, 'EndpointSlice').map(stored<EndpointSlice>),
     },
     findEndpoints: () => Promise.resolve(undefined),
   });
@@ -72,20 +92,23 @@ const NOT_FEDERATED: FederationFacts = {
   isDiscoverable: () => undefined,
 };
 
+const LINKED: FederationFacts = { ...NOT_FEDERATED, isLocalHeld: true };
+
 const run = async (
   model: ModelCluster,
   serve: readonly ServedLink[],
   remove: readonly string[] = [],
   federation: FederationFacts = NOT_FEDERATED,
+  more: Pick<ForecastOptions, 'imports' | 'failover'> = {},
 ) => {
   const left = remove.map((cluster) => ({ cluster, link: cluster }));
-  const { changes, links } = await forecast({ config, model, serve, remove: left, federation });
+  const { changes, links, findings } = await forecast({ config, model, serve, remove: left, federation, ...more });
   const shown = changes.map(({ of: { kind }, before, after }) => {
     const what = before === undefined ? 'create' : after === undefined ? 'delete' : 'change';
     const isNew = before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid;
     return `${isNew ? 'replace' : what} ${kind} ${(after ?? before)?.metadata.name ?? ''}`;
   });
-  return { changes: shown.sort(), links };
+  return { changes: shown.sort(), links, findings };
 };
 
 describe('a forecast', () => {
@@ -201,3 +224,137 @@ describe('a forecast of federated Services', () => {
     expect((await run(modelOf(federated), [], [], KNOWN)).changes).toEqual(['delete Service web-federated']);
   });
 });
+
+describe('a forecast of ServiceImports', () => {
+  const exporting = (...exported: readonly ObjectRef[]): ServedLink => ({
+    ...served('west', '2026-01-01T00:00:00Z'),
+    exports: new ListedExports(exportsOf(exported)),
+  });
+  const exportsOf = (objects: readonly ObjectRef[], isInstalled = true): ExportLists => ({
+    exports: isInstalled ? of(objects, 'ServiceExport').map(exported) : 'missing',
+    services: of(objects, 'Service').map(stored<Service>),
+    slices: of(objects, 'EndpointSlice').map(stored<EndpointSlice>),
+    properties: 'missing',
+    namespaces: undefined,
+  });
+  const exported = (object: ObjectRef): KubeObject =>
+    stored({ ...object, metadata: { creationTimestamp: '2026-01-01T00:00:00Z', ...object.metadata } } as ObjectRef);
+  const factsOf = (...imports: readonly KubeObject[]): ImportFacts => ({
+    imports,
+    local: exportsOf([]),
+    families: new Set(['IPv4']),
+    exporting: ['west'],
+    serving: ['west'],
+  });
+  const WEB = [serviceExport('web'), service('web', { ports: PORTS }), slice('web')];
+
+  test('imports what a target exports, with the Service that leads there (K1, K3)', async () => {
+    const model = modelOf();
+    const { changes, findings } = await run(model, [exporting(...WEB)], [], LINKED, { imports: factsOf() });
+    expect(changes).toEqual([
+      'create EndpointSlice web-clusterset.from-west-ipv4',
+      'create Service web-clusterset',
+      'create ServiceImport web',
+    ]);
+    expect(findings).toEqual([]);
+    const [import_] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'ServiceImport' ? [after] : []));
+    expect(import_).toMatchObject({ spec: { ips: [expect.stringMatching(/^0\./)], type: 'ClusterSetIP' } });
+  });
+
+  test('changes nothing that is right, and takes away what is exported no longer (K2)', async () => {
+    const first = modelOf();
+    await run(first, [exporting(...WEB)], [], LINKED, { imports: factsOf() });
+    const written = first.touched.flatMap(({ of: { kind }, after }) =>
+      after === undefined ? [] : [{ ...after, kind }],
+    );
+    const imports = factsOf(...written.filter(({ kind }) => kind === 'ServiceImport'));
+    const again = () => modelWith(written as unknown as readonly ObjectRef[]);
+    expect((await run(again(), [exporting(...WEB)], [], LINKED, { imports })).changes).toEqual([]);
+    const { changes } = await run(again(), [exporting()], [], LINKED, { imports });
+    expect(changes).toEqual([
+      'delete EndpointSlice web-clusterset.from-west-ipv4',
+      'delete Service web-clusterset',
+      'delete ServiceImport web',
+    ]);
+    // What it exports is not known where its CRD is not installed.
+    const away = { ...exporting(), exports: new ListedExports(exportsOf([], false)) };
+    expect((await run(again(), [away], [], LINKED, { imports })).changes).toEqual([]);
+    const left = await run(again(), [], ['west'], { ...LINKED, mayHaveLink: () => false }, { imports });
+    expect(left.changes).toHaveLength(3);
+  });
+
+  test('says that somebody else has the ServiceImport (K5)', async () => {
+    const foreign = exported({ apiVersion: 'x', kind: 'ServiceImport', metadata: { name: 'web', namespace: 'shop' } });
+    const { changes, findings } = await run(modelOf(), [exporting(...WEB)], [], LINKED, { imports: factsOf(foreign) });
+    expect(changes).toEqual([]);
+    expect(findings).toMatchObject([{ sort: 'import', key: 'shop/web', reason: 'NameConflict' }]);
+  });
+});
+
+describe('a forecast of ServiceFailovers', () => {
+  const factsOf = (failovers: readonly ObjectRef[], more: Partial<FailoverFacts> = {}): FailoverFacts => ({
+    failovers: failovers.map(stored<KubeObject>),
+    routes: { GRPCRoute: [], HTTPRoute: [], TCPRoute: 'missing' },
+    policyRoutes: 'missing',
+    profiles: 'missing',
+    slices: [stored<KubeObject>(slice('web'))],
+    ...more,
+  });
+  const web = service('web', { ports: PORTS });
+  const target = [service('web', { labels: EXPORTED, ports: PORTS }), slice('web')];
+  const west = () => served('west', '2026-01-01T00:00:00Z', ...target);
+
+  test('leads requests to a mirror that is made with it (J1, J2)', async () => {
+    const model = modelOf(web);
+    const facts = factsOf([mirrorFirst('web', 'west')]);
+    const { changes, findings } = await run(model, [west()], [], NOT_FEDERATED, { failover: facts });
+    expect(changes).toEqual(['create Endpoints web-west', 'create HTTPRoute web-80', 'create Service web-west']);
+    expect(findings).toEqual([]);
+    const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
+    expect(weightsOf(route)).toEqual({ 'web-west': 1, web: 0 });
+  });
+
+  test('leads them back where the gateway is dead, in a route that stays (J3)', async () => {
+    const first = modelOf(web);
+    const failover = factsOf([mirrorFirst('web', 'west')]);
+    await run(first, [west()], [], NOT_FEDERATED, { failover });
+    const written = first.touched.flatMap(({ of: { kind }, after }) =>
+      after === undefined ? [] : [{ ...after, kind }],
+    );
+    const HTTPRoute = written.filter(({ kind }) => kind === 'HTTPRoute');
+    const routes = { ...failover.routes, HTTPRoute };
+    const model = modelWith([web, ...(written as unknown as readonly ObjectRef[])]);
+    const dead = west();
+    const gateway = { ...dead.gateway!, alive: false };
+    const { changes } = await run(model, [{ ...dead, gateway }], [], NOT_FEDERATED, {
+      failover: { ...failover, routes },
+    });
+    expect(changes).toContain('change HTTPRoute web-80');
+    const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
+    expect(weightsOf(route)).toEqual({ 'web-west': 0, web: 1 });
+  });
+
+  test('says what stands in the way, and deletes the routes of one that is gone (J4)', async () => {
+    const missing = { GRPCRoute: [], HTTPRoute: 'missing', TCPRoute: 'missing' } as const;
+    const facts = factsOf([mirrorFirst('web', 'west')], { routes: missing });
+    const { findings } = await run(modelOf(web), [west()], [], NOT_FEDERATED, { failover: facts });
+    expect(findings).toMatchObject([{ sort: 'failover', key: 'shop/web', reason: 'RouteKindMissing' }]);
+
+    const first = modelOf(web);
+    await run(first, [west()], [], NOT_FEDERATED, { failover: factsOf([mirrorFirst('web', 'west')]) });
+    const HTTPRoute = first.touched.flatMap(({ of: { kind }, after }) =>
+      kind === 'HTTPRoute' && after ? [after] : [],
+    );
+    const left = factsOf([], { routes: { ...missing, HTTPRoute } });
+    const { changes } = await run(modelOf(web), [], [], NOT_FEDERATED, { failover: left });
+    expect(changes).toEqual(['delete HTTPRoute web-80']);
+  });
+});
+
+/** The weight of each backend in the first rule of a route. */
+const weightsOf = (route: KubeObject | undefined): object => {
+  const { spec } = route as unknown as {
+    readonly spec: { readonly rules: readonly { readonly backendRefs: readonly { name: string; weight: number }[] }[] };
+  };
+  return Object.fromEntries(spec.rules[0]!.backendRefs.map(({ name, weight }) => [name, weight]));
+};

@@ -318,7 +318,9 @@ linkspan plan -f link.yaml --source-dump east/ --target-dump west/ -o json
 \`\`\`
 
 Dumps are what \`kubectl get services,endpoints,endpointslices,namespaces -A -o yaml\` prints, and of the source also
-\`links,leases,deployments,pods -n linkerd-multicluster\`; a folder may hold several files.
+\`links,leases,deployments,pods -n linkerd-multicluster\`; a folder may hold several files. Where the MCS API is used, add
+\`serviceexports,serviceimports -A\` and \`clusterproperties\`; where there are ServiceFailovers, \`servicefailovers,httproutes,grpcroutes
+-A\`, and \`crds\`, which say which kinds of routes there can be.
 
 | exit code | when                                                                                     |
 | --------- | ---------------------------------------------------------------------------------------- |
@@ -326,10 +328,15 @@ Dumps are what \`kubectl get services,endpoints,endpointslices,namespaces -A -o 
 | 1         | it cannot be said: a cluster, a file or the command line stands in the way               |
 | 2         | something would change, or is held or refused                                            |
 
+Besides mirrors and federated Services it shows ServiceImports, where the source has their CRD, and the routes of all
+ServiceFailovers, those in the file included: what becomes of these depends on what the Link brings. ServiceExports of Links
+that are not planned are not read, and what they have a part in stays as it is.
+
 \`ACTION\` is \`create\`, \`change\`, \`replace\` (deleted and made anew), \`delete\`; \`refuse\` for what is not mirrored, with the
-reason that the Link's status would have; and \`hold\` for deletions that the mass-deletion guard would hold. ClusterIPs that
+reason that the Link's status would have, and for what stands in the way of a ServiceImport or a ServiceFailover; and \`hold\` for deletions that the mass-deletion guard would hold. ClusterIPs that
 only the API server gives are \`(assigned)\`. What it cannot know: the verdict on a gateway that has none yet (existing
-mirrors keep their readiness, new ones are ready), and names that resolve differently in the source.`,
+mirrors keep their readiness, new ones are ready, and a ServiceFailover takes what is not known for what its status says),
+and names that resolve differently in the source.`,
   migrate: `For each Link it shows what the operator would write as soon as it writes for the Link, which is nothing where Linkerd's
 controller has done its work, and the steps. With \`--apply\` it makes them, Link by Link: it waits until an operator stands
 by, stops Linkerd's controller of the Link, waits until the operator holds the Link's Lease and the Link is Ready, and verifies that every mirror has kept its uid

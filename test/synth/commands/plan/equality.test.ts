@@ -1,4 +1,5 @@
 /** What `linkspan plan` says equals what the operator then does, in random set-ups. */
+import { isDeepStrictEqual } from 'node:util';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { type Api, eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { installFailover } from '../../../support/failovers.ts';
+import { installMcs } from '../../../support/mcs.ts';
 import { LINKS_NAMESPACE } from '../../../support/builders.ts';
 import { concurrently } from '../../../support/concurrently.ts';
 import type { LinkObject } from '../../../support/objects.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import type { TestOperator } from '../../../support/operator.ts';
 import type { PlanReport } from '../../../../synth/commands/plan/report.ts';
+import { withMore } from './more-set-ups.ts';
 import { linkspan } from '../../linkspan.ts';
 import { type Edit, type SetUp, setUp, type Step } from './set-ups.ts';
 
@@ -33,6 +37,8 @@ const KINDS = [
   ['v1', 'Service'],
   ['v1', 'Endpoints'],
   ['discovery.k8s.io/v1', 'EndpointSlice'],
+  ['multicluster.x-k8s.io/v1beta1', 'ServiceImport'],
+  ['gateway.networking.k8s.io/v1', 'HTTPRoute'],
 ] as const;
 
 /** The objects of the source cluster, by kind and name. */
@@ -66,10 +72,28 @@ const changesBetween = (
       if (a === undefined) return [`create ${name}`];
       if (b === undefined) return [`delete ${name}`];
       if (a.uid !== b.uid) return [`replace ${name}`];
-      return a.resourceVersion === b.resourceVersion ? [] : [`change ${name}`];
+      return isSame(before.get(name), after.get(name)) ? [] : [`change ${name}`];
     })
     .sort();
 };
+
+/** What is written to a status is no change. */
+const isSame = (a: KubeObject | undefined, b: KubeObject | undefined): boolean =>
+  a?.metadata.resourceVersion === b?.metadata.resourceVersion || isDeepStrictEqual(withoutStatus(a), withoutStatus(b));
+
+const withoutStatus = (object: KubeObject | undefined): object => {
+  const { status: _, metadata, ...rest } = object as KubeObject & { readonly status?: unknown };
+  const { labels, annotations } = metadata;
+  return { ...rest, labels, annotations };
+};
+
+const FAILOVERS = 'linkspan.dev/v1alpha1';
+
+interface FailoverState extends KubeObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  };
+}
 
 const isSettled = async (operator: TestOperator): Promise<boolean> => {
   for (let times = 0; times < 3; times += 1) if (!(await operator.settled())) return false;
@@ -81,11 +105,13 @@ onEachBacking('a plan of random set-ups', (backing) => {
     let clusters: TwoClusters;
     let directory: string;
     const setUps: readonly SetUp[] = Array.from({ length: SIZE[backing] }, (_, at) =>
-      setUp(batch * SIZE[backing] + at, SEED),
+      withMore(setUp(batch * SIZE[backing] + at, SEED), SEED),
     );
 
     beforeAll(async () => {
       clusters = await TwoClusters.start({ backing });
+      await Promise.all([clusters.eastCluster, clusters.westCluster].map(installMcs));
+      await installFailover(clusters.eastCluster);
       directory = await mkdtemp(join(tmpdir(), 'linkspan-plan-'));
       // Any Link has these credentials.
       await clusters.link();
@@ -194,15 +220,27 @@ onEachBacking('a plan of random set-ups', (backing) => {
               condition?.status === 'True' ? [] : [`${metadata.name} ${namespace}/${name} ${condition?.reason ?? ''}`],
           ),
         );
-        const refused = report.refused.map(({ link, service, reason }) => `${link} ${service ?? ''} ${reason}`);
+        const mirrors = report.refused.filter(({ object }) => object === undefined);
+        const refused = mirrors.map(({ link, service, reason }) => `${link} ${service ?? ''} ${reason}`);
         expect([...refused].sort()).toEqual([...refusals].sort());
         const held = links.flatMap(({ metadata, status }) => {
           const condition = status?.conditions?.find(({ type }) => type === 'PruneHeld');
           return condition?.status === 'True' ? [metadata.name] : [];
         });
         expect(report.held.map(({ link }) => link).sort()).toEqual(held.sort());
+        const failovers = await clusters.east.list<FailoverState>({ apiVersion: FAILOVERS, kind: 'ServiceFailover' });
+        const hindered = failovers.flatMap(({ metadata: { namespace, name }, status }) =>
+          (status?.conditions ?? [])
+            .filter(({ type, status: is }) => type !== 'Ready' && type !== 'BackendReady' && is === 'False')
+            .map(({ reason }) => `${namespace}/${name} ${reason}`),
+        );
+        const ofFailovers = report.refused.filter(({ object }) => object?.kind === 'ServiceFailover');
+        expect(ofFailovers.map(({ object, reason }) => `${object?.name} ${reason}`).sort()).toEqual(hindered.sort());
+        const of = (kind: string): number => report.changes.filter((each) => each.kind === kind).length;
+        const [imports, routes] = [of('ServiceImport'), of('HTTPRoute')];
+        expect(imports + routes).toBeGreaterThan(0);
         console.log(
-          `${setUps.length} set-ups: ${planned.length} changes, ${refused.length} refused, ${held.length} held`,
+          `${setUps.length} set-ups: ${planned.length} changes, of ${imports} ServiceImports and ${routes} routes, ${refused.length} refused, ${held.length} held`,
         );
       },
       4 * DEADLINE_MS,

@@ -1,0 +1,110 @@
+/** What random set-ups have beside mirrors and federated Services: ServiceExports on both sides, and ServiceFailovers. */
+import type { ObjectRef } from '../../../cluster/workload/index.ts';
+import { randomFor, type Random } from '../../../simulation/world/random.ts';
+import { objectRef, service, slice } from '../../../support/builders.ts';
+import { serviceExport } from '../../../support/mcs.ts';
+import type { Edit, SetUp } from './set-ups.ts';
+
+const EXPORTED = ['web', 'web-0', 'foo-a'] as const;
+
+/** Returns the set-up with more in it, in part of them all. */
+export const withMore = (drawn: SetUp, seed: number): SetUp => {
+  const draw = new DrawMore(randomFor(seed, `more of set-up ${drawn.id}`), drawn);
+  const exporting = draw.exporting();
+  const failing = draw.failing();
+  const { before, then, links } = drawn;
+  return {
+    ...drawn,
+    before: {
+      ...before,
+      target: [...before.target, ...exporting.before.target],
+      source: [...before.source, ...exporting.before.source, ...failing.before],
+      links: before.links.map((each) => exporting.link(each, true)),
+    },
+    then: {
+      ...then,
+      target: [...then.target, ...exporting.then.target],
+      source: [...then.source, ...exporting.then.source, ...failing.then],
+    },
+    links: links.map((each, at) => exporting.link(each, at === 0 && exporting.isTaken)),
+  };
+};
+
+const put = (object: ObjectRef): Edit => ({ do: 'put', object });
+const remove = (object: ObjectRef): Edit => ({ do: 'remove', object });
+
+class DrawMore {
+  readonly #random: Random;
+  readonly #drawn: SetUp;
+  readonly #home: string;
+
+  constructor(random: Random, drawn: SetUp) {
+    this.#random = random;
+    this.#drawn = drawn;
+    this.#home = `home-${drawn.id}`;
+  }
+
+  /** ServiceExports of the target, and of the source; and what a Link says of them, which is nothing in half of all set-ups. */
+  exporting() {
+    const isOn = this.#chance(0.5);
+    const { target, source } = { target: this.#exports(isOn, 0.6), source: this.#exports(isOn, 0.2) };
+    const foreign = service(`${this.#one(EXPORTED)}-clusterset`, { namespace: this.#home });
+    return {
+      ...{ before: { target, source }, isTaken: this.#chance(0.9) },
+      then: {
+        target: this.#changes(isOn),
+        source: [...this.#changes(isOn && this.#chance(0.3)), ...(isOn && this.#chance(0.15) ? [put(foreign)] : [])],
+      },
+      // All Links lead to one target: each takes the exports of its own namespaces.
+      link: (link: ObjectRef, isTaken: boolean): ObjectRef => {
+        const { spec } = link as { readonly spec?: object };
+        const more = isOn && isTaken ? { targetNamespaces: [this.#home] } : { serviceExports: false };
+        return { ...link, spec: { ...spec, ...more } } as ObjectRef;
+      },
+    };
+  }
+
+  /** A ServiceFailover that comes, changes or goes. Which gateway a probe finds alive is not known beforehand. */
+  failing(): { readonly before: readonly Edit[]; readonly then: readonly Edit[] } {
+    if (this.#drawn.probe !== 'none' || this.#chance(0.2)) return { before: [], then: [] };
+    const front = { namespace: this.#home };
+    const ready = (): readonly object[] => [{ ready: this.#chance(0.7) }];
+    const apex = [put(service('front', front)), put(slice('front', { ...front, endpoints: ready() }))];
+    const failover = put(this.#failover());
+    const then = this.#one([[], [put(this.#failover())], [remove(failover.object)]] as const);
+    const changed = this.#chance(0.5) ? [put(slice('front', { ...front, endpoints: ready() }))] : [];
+    return this.#drawn.isServed && this.#chance(0.7)
+      ? { before: [...apex, failover], then: [...changed, ...then] }
+      : { before: apex, then: [...changed, failover] };
+  }
+
+  #failover(): ObjectRef {
+    const mirror = { service: `${this.#one(['web-0', 'foo-a'])}-${this.#drawn.cluster}` };
+    const local = { service: this.#one(['front', 'front', 'away']) };
+    const backends = this.#chance(0.7) ? [mirror, local] : [local, mirror];
+    const spec = { service: 'front', backends, holdDown: '0' };
+    const object = { ...objectRef('linkspan.dev/v1alpha1', 'ServiceFailover', 'front', this.#home), spec };
+    return object;
+  }
+
+  #exports(isOn: boolean, part: number): readonly Edit[] {
+    const names = EXPORTED.filter(() => this.#chance(part));
+    return isOn ? names.map((name) => put(serviceExport(name, this.#home))) : [];
+  }
+
+  #changes(isOn: boolean): readonly Edit[] {
+    const changed = EXPORTED.filter(() => this.#chance(0.4));
+    const all = changed
+      .map((name) => serviceExport(name, this.#home))
+      .map((each) => (this.#chance(0.5) ? put : remove)(each));
+    return isOn ? all : [];
+  }
+
+  #chance(part: number): boolean {
+    return this.#random() < part;
+  }
+
+  #one<T>(of: readonly T[]): T {
+    return of[Math.floor(this.#random() * of.length)]!;
+  }
+}
