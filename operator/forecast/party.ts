@@ -8,7 +8,7 @@ import { NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts';
 import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
 import { ServedTarget } from '../served/served-target.ts';
 import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
-import { claimAnew } from '../mirror/decide.ts';
+import { enterClaims } from '../mirror/claims.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { GatewayView, Observed } from '../mirror/observed.ts';
@@ -114,7 +114,7 @@ export abstract class Party {
 
   /** Enters all claims on names, before any is acted on, as after a list (rule A7). */
   begin(): void {
-    for (const key of this.keys()) claimAnew(this.observe(key), this.context.claims);
+    for (const key of this.keys()) enterClaims(this.observe(key), this.context.claims);
   }
 
   /** Takes the keys that are due: all of them at first, and what is not mirrored in each round. */
@@ -166,6 +166,7 @@ export class Served extends Party {
 
   constructor(served: ServedLink, context: Context) {
     const { settings, target } = served;
+    const { mirrored, members, pods } = target;
     const { name, cluster, createdAt } = settings;
     super(cluster, context);
     const { model, imports } = context;
@@ -177,7 +178,7 @@ export class Served extends Party {
     this.#target = new ServedTarget({
       link: name,
       cluster,
-      target: { ...target, exports: served.exports ?? NOTHING_EXPORTED },
+      target: { mirrored, members, pods, exports: served.exports ?? NOTHING_EXPORTED },
       config,
       source,
       log: SILENT,

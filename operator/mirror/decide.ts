@@ -1,11 +1,11 @@
 /**
- * One target Service's mirrors decided: what is observed in, the manifests and the status out. The claims on names of all
- * clusters decide too, and are entered here.
+ * One target Service's mirrors decided: what is observed, and the names that it gets, in; the manifests and the status out.
+ * Pure, but for what is remembered of pods to render less.
  */
 import { describe } from '../kube/errors.ts';
-import { desired, type Manifests, type NameOf } from './desired.ts';
-import { claimsOf, isMirrored, type Shape, shapeOf } from './shape.ts';
-import type { ClaimOwner, NameClaims } from './names.ts';
+import type { Named } from './claims.ts';
+import { desired, type Manifests } from './desired.ts';
+import { isMirrored, type Shape } from './shape.ts';
 import type { Observed } from './observed.ts';
 import type { Refusal } from './reasons.ts';
 import type { MirrorPass } from './reasons.ts';
@@ -19,13 +19,14 @@ export interface Decision {
 }
 
 /**
- * Decides about one target Service, and replaces its claims on names.
+ * Decides about one target Service.
+ * @param named its form and names, by claims that have been entered
  * @param pods what was rendered before of the pods of headless Services. @default - nothing
  */
-export function decide(observed: Observed, claims: NameClaims, pods = new Rendered()): Decision {
+export function decide(observed: Observed, { shape, nameOf }: Named, pods = new Rendered()): Decision {
   const rendered = attempt(() => {
-    const shape = shapeOf(observed);
-    return { shape, manifests: desired(observed, shape, enterClaims(observed, shape, claims), pods) };
+    if (shape instanceof Error) throw shape;
+    return { shape, manifests: desired(observed, shape, nameOf, pods) };
   });
   if (!(rendered instanceof Error)) {
     if (isTooLarge(rendered, observed)) return refusedBy(observed, TOO_LARGE, pods);
@@ -56,25 +57,6 @@ function isTooLarge({ shape, manifests }: Decision, { admitsBytes }: Observed): 
   const isKnown = !('endpoints' in shape) || shape.endpoints !== undefined;
   if (!isSettled || !isKnown || manifests.isUnfinished || admitsBytes === undefined) return false;
   return !admitsBytes(manifests.bytes ?? 0);
-}
-
-/** Replaces the claims of one target Service by what it claims now. */
-export function claimAnew(observed: Observed, claims: NameClaims): void {
-  const shape = attempt(() => shapeOf(observed));
-  if (!(shape instanceof Error)) enterClaims(observed, shape, claims);
-}
-
-/** Replaces the key's claims, unless nothing can be decided about it. Returns the names that the key gets. */
-function enterClaims(observed: Observed, shape: Shape, all: NameClaims): NameOf {
-  const { namespace, name, link } = observed;
-  const owner: ClaimOwner = { cluster: link.cluster, key: `${namespace}/${name}` };
-  const claims = claimsOf(observed, shape);
-  if (shape.kind !== 'undecided') all.replace(owner, namespace, claims);
-  const byHostname = new Map(claims.map((claim) => [claim.hostname, claim]));
-  return (hostname) => {
-    const claim = byHostname.get(hostname);
-    return claim && all.resolve(namespace, claim);
-  };
 }
 
 /** Returns why a target Service, or a part of it, is not mirrored: the first reason; undefined if it is. */

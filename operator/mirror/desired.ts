@@ -11,7 +11,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SE
 import type { Desired } from '../runtime/plan.ts';
 import { bytesOf } from './bytes.ts';
 import { gatewayEndpoints, gatewayEndpointsOf, refreshedEndpoints } from './gateway-endpoints.ts';
-import type { Resolved } from './names.ts';
+import type { NameOf } from './names.ts';
 import type { Observed } from './observed.ts';
 import { keptServices } from './kept-services.ts';
 import { indexOf } from './owned-index.ts';
@@ -19,9 +19,6 @@ import { foreignObject, lostName, type Refusal } from './reasons.ts';
 import { Rendered, type StayingRender } from './rendered.ts';
 import { hostsOf, type MirroredShape, type Shape } from './shape.ts';
 import { mirrorSubsets } from './target-endpoints.ts';
-
-/** Reports the local name that a Service's mirror gets, or the endpoint mirror of one of its pods. */
-export type NameOf = (hostname?: string) => Resolved | undefined;
 
 export interface Manifests {
   readonly namespaces: readonly Desired[];

@@ -32,6 +32,9 @@ export interface Claim {
 /** The name that a claim gets, or the claim that won its last choice. */
 export type Resolved = { readonly name: string } | { readonly lostTo: Claim };
 
+/** Reports the local name that a Service's mirror gets, or the endpoint mirror of one of its pods. */
+export type NameOf = (hostname?: string) => Resolved | undefined;
+
 /** What decides between the claims of two Links. */
 export interface Seniority {
   /** creationTimestamp of the Link, RFC 3339. */

@@ -3,6 +3,7 @@
  * is observed is supplied, as a value; the status of each key is kept here.
  */
 import { isConflict } from '../kube/errors.ts';
+import { enterClaims } from '../mirror/claims.ts';
 import { decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
 import { type Manifests, stayingAs } from '../mirror/desired.ts';
 import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
@@ -110,7 +111,7 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
 
   decide(observed: ObservedKey): DecidedKey {
     if ('probe' in observed) return { manifests: observed.probe };
-    return decide(observed, this.#options.claims, this.#rendered);
+    return decide(observed, enterClaims(observed, this.#options.claims), this.#rendered);
   }
 
   isUnfinished({ manifests }: DecidedKey): boolean {

@@ -2,7 +2,7 @@
 import { mirrorName, probeName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid } from '../kube/errors.ts';
 import { type KubeObject, splitKey } from '../kube/objects.ts';
-import { claimAnew } from '../mirror/decide.ts';
+import { enterClaims } from '../mirror/claims.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
 import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { DerivationController } from '../runtime/derivation.ts';
@@ -108,7 +108,7 @@ export class Mirrors implements MirrorListener, MirrorFollower {
   listed(): void {
     const { from, cluster, env } = this.#options;
     for (const key of new Set([...from.keys(), ...env.claims.keysOf(cluster)]))
-      claimAnew(from.observe(key), env.claims);
+      enterClaims(from.observe(key), env.claims);
     const keys = this.keys();
     if (!this.progress.hasBegun) this.progress.start(keys);
     for (const key of keys) this.add(key);

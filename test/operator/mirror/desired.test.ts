@@ -1,8 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Endpoints, EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
-import { decide } from '../../../operator/mirror/decide.ts';
+import { enterClaims } from '../../../operator/mirror/claims.ts';
+import { decide as decideNamed, type Decision } from '../../../operator/mirror/decide.ts';
 import { desired, type Manifests } from '../../../operator/mirror/desired.ts';
 import { type Claim, NameClaims } from '../../../operator/mirror/names.ts';
+import type { Observed } from '../../../operator/mirror/observed.ts';
 import { claimsOf, shapeOf } from '../../../operator/mirror/shape.ts';
 import {
   headlessService,
@@ -28,6 +30,8 @@ function claims(...others: readonly (readonly [string, Claim])[]): NameClaims {
 }
 
 /** What must exist for an observed state, where nobody else wants its names. */
+const decide = (given: Observed, all: NameClaims): Decision => decideNamed(given, enterClaims(given, all));
+
 function manifestsOf(options: ObservedOptions, all = claims()): Manifests {
   const state = observed(options);
   const shape = shapeOf(state);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../../operator/kube/objects.ts';
+import { enterClaims } from '../../../operator/mirror/claims.ts';
 import { decide, type Decision } from '../../../operator/mirror/decide.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
 import { Rendered } from '../../../operator/mirror/rendered.ts';
@@ -33,7 +34,8 @@ class Controlled {
   }
 
   decide(): Decision {
-    return decide(observed(this.given), this.claims, this.rendered);
+    const given = observed(this.given);
+    return decide(given, enterClaims(given, this.claims), this.rendered);
   }
 
   /** The objects of each pod, by name. */

@@ -1,0 +1,33 @@
+/**
+ * The claims of one target Service on local names (rule A7). They are entered once, before anything is decided by the names
+ * that come of them: what is decided is then a function of values alone.
+ */
+import type { ClaimOwner, NameClaims, NameOf } from './names.ts';
+import type { Observed } from './observed.ts';
+import { claimsOf, type Shape, shapeOf } from './shape.ts';
+
+/** The form of a target Service's mirror, and the names that it gets. */
+export interface Named {
+  /** An error if what the target sent has no form. */
+  readonly shape: Shape | Error;
+  readonly nameOf: NameOf;
+}
+
+/** Replaces the claims of a target Service by what it claims now, unless nothing can be decided about it. */
+export function enterClaims(observed: Observed, all: Pick<NameClaims, 'replace' | 'resolve'>): Named {
+  try {
+    const shape = shapeOf(observed);
+    const { namespace, name, link } = observed;
+    const owner: ClaimOwner = { cluster: link.cluster, key: `${namespace}/${name}` };
+    const claims = claimsOf(observed, shape);
+    if (shape.kind !== 'undecided') all.replace(owner, namespace, claims);
+    const byHostname = new Map(claims.map((claim) => [claim.hostname, claim]));
+    const nameOf: NameOf = (hostname) => {
+      const claim = byHostname.get(hostname);
+      return claim && all.resolve(namespace, claim);
+    };
+    return { shape, nameOf };
+  } catch (error) {
+    return { shape: error instanceof Error ? error : new Error(String(error)), nameOf: () => undefined };
+  }
+}
