@@ -35,7 +35,7 @@ const FLAGS = new Set([
 ]);
 /** Pages that name flags of other programs, too: of Linkerd's commands, of API servers, of this repository's scripts. */
 const OTHER_PROGRAMS =
-  /^(docs\/(adr\/|migrate|linkerd-cli|performance|reliability|architecture|bad-input|commands-and-owners|checks))/;
+  /^(docs\/(adr\/|migrate|linkerd-cli|performance|reliability|architecture|bad-input|commands-and-owners|checks|dependencies|releasing))/;
 
 /** Flags that stand alone between backticks, such as `--max-mirrors` or `--timeout=5m`. */
 const flagsIn = (text: string): readonly string[] =>
