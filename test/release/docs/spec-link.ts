@@ -57,6 +57,8 @@ spec:
         SecretNotFound: 'there is no such Secret',
         SecretNotListed: 'the operator may not read it, by `--credentials-secrets`',
         SecretInvalid: 'it has no `kubeconfig`',
+        CredentialsExpired:
+          'the token ended, and nobody renewed it in time; the message names the command that mints another',
         KubeconfigInvalid: 'the kubeconfig holds what is not accepted; the message names each field',
         CredentialsUnusable: 'no connection can be made of it',
         Unauthorized: UNAUTHORIZED,
