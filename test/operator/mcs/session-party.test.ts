@@ -240,7 +240,7 @@ describe('the part of a session in ServiceImports', () => {
   it('of a cluster without a Link is over', () => {
     parts = [KEY];
     const former = formerExporter('west', {
-      imports: { partsOf: () => new Set(parts) } as unknown as NonNullable<Environment['imports']>,
+      imports: { partsOf: () => new Set(parts) },
     });
     expect(former.observe(KEY)).toMatchObject({ isKnown: true, slices: undefined });
     expect(former.observe(KEY).serviceExport).toBeUndefined();
