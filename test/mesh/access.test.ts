@@ -5,9 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Label, Value } from '../../crds/wire.ts';
+import { Annotation, Label, Value } from '../../crds/wire.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
-import { objectRef, service } from '../support/builders.ts';
+import { ACCESS_ROUTES } from '../../operator/access/objects.ts';
+import { LINKS_NAMESPACE, objectRef, service } from '../support/builders.ts';
+import { OperatorProcess } from '../support/operator-process.ts';
 import type { Batch, Protocol } from './messages.ts';
 import type { MeshPod } from './pod.ts';
 import { GATEWAYS, inShop, POD_PORT, PORT, served, type TwoMeshes, twoMeshes, untilAnswered } from './two-meshes.ts';
@@ -26,24 +28,42 @@ interface Asked {
 }
 
 const ASKED: readonly Asked[] = [
-  { title: 'exported', mirror: 'pub-west', target: 'pub', ports: PORT },
-  { title: 'pod of an exported headless Service', mirror: 'one.set-west', target: 'one.set', ports: POD_PORT },
+  { title: 'exported to all', mirror: 'pub-west', target: 'pub', ports: PORT },
+  { title: 'exported to client a', mirror: 'own-west', target: 'own', ports: PORT },
+  { title: 'exported, no annotation', mirror: 'bare-west', target: 'bare', ports: PORT },
+  { title: 'pod of a headless Service', mirror: 'one.set-west', target: 'one.set', ports: POD_PORT },
   { title: 'not exported', mirror: 'forged', target: 'hidden', ports: PORT },
 ];
 
+const PODS = { selector: { app: 'target' } };
+
+/** A Service that is exported, to whom it names. */
+const exported = (
+  name: string,
+  named?: string,
+  options: Partial<ReturnType<typeof served>> & { readonly headless?: boolean } = served(),
+) =>
+  service(name, {
+    ...PODS,
+    ...options,
+    labels: { [Label.exported]: Value.true },
+    annotations: { ...options.annotations, ...(named !== undefined && { [Annotation.clients]: named }) },
+  });
+
 let meshes: TwoMeshes;
+let operator: OperatorProcess | undefined;
 let clients: readonly { readonly title: string; readonly pod: MeshPod; readonly meshed: boolean }[];
 let one: MeshPod;
 
 beforeAll(async () => {
   meshes = await twoMeshes();
   const { east, west } = meshes;
-  const exported = { labels: { [Label.exported]: Value.true } };
-  const pods = { selector: { app: 'target' } };
   await west.apply([
-    service('pub', { ...exported, ...pods, ...served() }),
-    service('hidden', { ...pods, ...served() }),
-    service('set', { ...exported, ...pods, ...served(POD_PORT), headless: true }),
+    exported('pub', '*'),
+    exported('own', 'shop/a'),
+    exported('bare'),
+    service('hidden', { ...PODS, ...served() }),
+    exported('set', 'shop/a, shop/stranger@other.example', { ...served(POD_PORT), headless: true }),
   ]);
   const [a, b, unmeshed, stranger, target] = await Promise.all([
     east.pod({ name: 'a' }),
@@ -67,8 +87,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await operator?.stop();
   await meshes.east.client.delete(service('forged'));
-  for (const name of ['pub', 'hidden', 'set']) await meshes.west.client.delete(service(name));
+  for (const name of ['pub', 'own', 'bare', 'hidden', 'set']) await meshes.west.client.delete(service(name));
   await Promise.all([...clients.map(({ pod }) => pod), one].map((pod) => pod.delete()));
 });
 
@@ -143,6 +164,108 @@ const documented = (access: string): readonly string[] => {
     );
 };
 
-test("with the chart's policy, whoever is meshed reaches every Service of the target", async () => {
+test("M1: with the chart's policy, whoever is meshed reaches every Service of the target", async () => {
   expect(await measured()).toEqual(documented('open'));
+});
+
+/** Runs the operator of the target with these settings, until it says that the policy of the gateway is so. */
+const govern = async (state: 'closed' | 'not-opened', ...flags: readonly string[]): Promise<void> => {
+  await operator?.stop();
+  operator = new OperatorProcess({
+    flags: [`--kubeconfig=${meshes.west.cluster.kubeconfigFile}`, ...flags],
+    env: { POD_IPS: '10.2.0.1' },
+  });
+  await untilGateway(operator, state);
+};
+
+const untilGateway = async (running: OperatorProcess, state: string): Promise<void> => {
+  try {
+    await eventually(
+      `the gateway is ${state}`,
+      async () => (await running.metric('linkspan_gateway_access_state', { state })) === 1,
+    );
+  } catch (error) {
+    throw new Error(`the operator says:\n${running.log().slice(-20).join('\n')}`, { cause: error });
+  }
+};
+
+/** Waits until both gateways answer a client so: they hear of a policy a moment after it was written. */
+const untilAll = async (client: string, host: string, expected: string): Promise<void> => {
+  const batch = { protocol: 'http1', host: inShop(host), port: PORT.http1, count: 20 } as const;
+  await eventually(
+    `all requests of ${client} to ${host} end in ${expected}`,
+    async () => (await podOf(client).requests(batch))[expected] === 20,
+  );
+};
+
+const podOf = (title: string): MeshPod => clients.find((each) => each.title === title)!.pod;
+
+/** The names of all HTTPRoutes in the namespace of the gateway. */
+const routes = async (): Promise<readonly string[]> => {
+  const { group, version, plural } = ACCESS_ROUTES;
+  const path = `/apis/${group}/${version}/namespaces/${LINKS_NAMESPACE}/${plural}`;
+  const { body } = await meshes.west.client.request<{ readonly items: readonly KubeObject[] }>('GET', path);
+  return body.items.map(({ metadata }) => metadata.name);
+};
+
+/** Requests of client a to an export until something has happened, at most 8,000: how they ended, and how many they were. */
+const during = async (protocol: Protocol, happens: Promise<void>) => {
+  let isOver = false;
+  const end = (): void => void (isOver = true);
+  happens.then(end, end);
+  const outcomes = new Set<string>();
+  let sent = 0;
+  const batch = { protocol, host: inShop('pub-west'), port: PORT[protocol], count: 40, concurrency: 2, pauseMs: 5 };
+  for (; sent < 8_000 && !isOver; sent += batch.count) {
+    for (const outcome of Object.keys(await podOf('a').requests(batch))) outcomes.add(outcome);
+  }
+  return { outcomes: [...outcomes], sent };
+};
+
+test('M4: no request to an export is refused while the gateway closes to what is not exported', async () => {
+  const change = govern('closed', '--gateway-access=exported', '--gateway-tcp=none').then(() =>
+    untilAll('b', 'forged', '404'),
+  );
+  const protocols = ['http1', 'http2', 'grpc'] as const;
+  const [, ...ends] = await Promise.all([change, ...protocols.map((protocol) => during(protocol, change))]);
+  for (const { outcomes, sent } of ends) {
+    expect(outcomes).toEqual(['one']);
+    expect(sent).toBeGreaterThan(100);
+  }
+});
+
+test('M2: with exported, whoever is meshed reaches an export that names no clients', async () => {
+  expect(await measured()).toEqual(documented('exported'));
+});
+
+test('M2, M3: with clients, those whom an export names reach it, and nobody else does', async () => {
+  await govern('closed', '--gateway-access=clients', '--gateway-tcp=none');
+  await untilAll('a', 'bare-west', '404');
+  expect(await measured()).toEqual(documented('clients'));
+});
+
+test('M3: a client that an export names no more is refused, and one that it names is answered', async () => {
+  await untilAll('a', 'own-west', 'one');
+  await meshes.west.apply([exported('own', 'shop/b')]);
+  await untilAll('a', 'own-west', '403');
+  await untilAll('b', 'own-west', 'one');
+  await meshes.west.apply([exported('own', 'shop/a')]);
+  await untilAll('b', 'own-west', '403');
+  await untilAll('a', 'own-west', 'one');
+});
+
+test('M5: with gatewayTcp clients, a client of one opaque export opens connections to every Service', async () => {
+  await meshes.west.apply([exported('pub', 'shop/a')]);
+  await govern('closed', '--gateway-access=clients', '--gateway-tcp=clients');
+  await untilAll('of another trust domain', 'own-west', 'one');
+  expect(await measured()).toEqual(documented('clients, gatewayTcp clients'));
+});
+
+test('M2: a gateway that is closed stays so until the policy for everyone is there, and nothing is left then', async () => {
+  await govern('not-opened', '--gateway-access=open');
+  await untilAll('b', 'forged', '404');
+  await meshes.openGateways();
+  await untilGateway(operator!, 'open');
+  await untilAll('b', 'forged', 'one');
+  expect(await routes()).toEqual([]);
 });

@@ -107,6 +107,15 @@ export class TwoMeshes {
     }
   }
 
+  /** Applies the policy by which whoever is meshed may use the gateways. */
+  async openGateways(): Promise<void> {
+    await this.west.apply(
+      rendered((chart) => {
+        new GatewayPolicy(chart, 'GatewayPolicy');
+      }),
+    );
+  }
+
   async #isReady(): Promise<boolean> {
     const ref = objectRef('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE);
     const link = await this.east.client.get<LinkObject>(ref);
@@ -151,6 +160,7 @@ const installTarget = async (west: MeshCluster): Promise<void> => {
   await west.apply([namespace(LINKS_NAMESPACE)]);
   await west.apply(
     rendered((chart) => {
+      new LinkCrd(chart, 'LinkCrd');
       new McsCrds(chart, 'McsCrds');
       new Gateway(chart, 'Gateway');
       new GatewayPolicy(chart, 'GatewayPolicy');
