@@ -43,7 +43,7 @@ const FOUND: readonly (readonly [id: string, defect: string | Defect, named: str
   ['A4', NOT_PUT_RIGHT, 'ServiceFailover: status.active'],
   ['E1', 'before the first verdict after a restart mirrors with Endpoints are ready', '"dead": a restart'],
   ['E2', 'a repair that somebody keeps undoing is repeated without a pause', 'Endpoints shop/web-west is undone'],
-  ['P1', 'a name that the mirror of another cluster gives up is noticed by a retry', 'one name'],
+  ['P1', 'a name that is given up is noticed by a retry', 'one name'],
   ['W1', 'a version that has expired is watched again', 'expire'],
 ];
 

@@ -219,7 +219,7 @@ export const FAULTS: readonly Fault[] = [
   {
     rule: 'A7',
     by: 'P1',
-    defects: ['a name that the mirror of another cluster gives up is noticed by a retry'],
+    defects: ['a name that is given up is noticed by a retry'],
     needed: 3,
     plans: { class: 'P1', named: 'one name' },
   },

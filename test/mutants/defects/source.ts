@@ -15,9 +15,9 @@ export const SOURCE: readonly Defect[] = [
   },
   {
     ...SOURCE_STORES,
-    name: 'a name that the mirror of another cluster gives up is noticed by a retry',
+    name: 'a name that is given up is noticed by a retry',
     rule: 'A7',
-    find: '|| was?.cluster !== is?.cluster',
-    replace: '',
+    find: 'this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster',
+    replace: 'false',
   },
 ];
