@@ -36,14 +36,14 @@ test('CRDs and namespace come first, then what was chosen, then rights, then wha
   expect(new Set(marks)).toEqual(new Set(['linkspan']));
 });
 
-test('the operator may read the Secrets that links make later, in its own namespace alone', () => {
+test('the operator may read and renew the Secrets that links make later, in its own namespace alone', () => {
   const rules = (object: ApiJson) => (object['rules'] ?? []) as readonly { readonly resources: readonly string[] }[];
   const secrets = render().flatMap((object) =>
     rules(object)
       .filter(({ resources }) => resources.includes('secrets'))
       .map((rule) => [object.kind, rule]),
   );
-  expect(secrets).toEqual([['Role', { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }]]);
+  expect(secrets).toEqual([['Role', { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch', 'patch'] }]]);
 });
 
 test.each([
