@@ -58,7 +58,7 @@ const OPERATOR = [
 const KNOWS_NO_LINK = 'operator/kube does not know Links.';
 const KUBE = [
   noRoom(
-    '(runtime|mirrors?|source|target|gateway|served|federation|failover|mcs|link|config|constructs)',
+    '(runtime|mirrors?|source|target|gateway|served|federation|failover|access|mcs|link|config|constructs)',
     KNOWS_NO_LINK,
   ),
   CLIENT_NODE,

@@ -22,7 +22,7 @@ export const OPERATOR_FLOORS: Floors = [
   ['mirror'],
   ['source', 'target', 'gateway'],
   ['served'],
-  ['mirrors', 'federation', 'failover'],
+  ['mirrors', 'federation', 'failover', 'access'],
   ['mcs'],
   ['link'],
   ['forecast'],
