@@ -2,6 +2,7 @@
  * What a token of a ServiceAccount says about itself: whose it is, what it is bound to, and until when it is valid. Nothing
  * of it is verified here, since only its API server can: it decides when a new token is asked for, and for which account.
  */
+import { type Fields, fieldsOf } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 
 /** A token of a ServiceAccount that ends. */
@@ -90,11 +91,6 @@ export interface TokenRequest extends KubeObject {
   };
   readonly status?: { readonly token?: unknown };
 }
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
 const nameOf = (value: unknown): string | undefined =>
   typeof value === 'string' && NAME.test(value) ? value : undefined;
