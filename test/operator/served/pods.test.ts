@@ -1,10 +1,23 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { podKey, Pods, type PodsOptions } from '../../../operator/served/pods.ts';
 import { admitted } from '../../../operator/target/certain/cap.ts';
 import { Losses } from '../../../operator/target/certain/losses.ts';
-import type { PodAnswers } from '../../../operator/target/aspect.ts';
+import { NOTHING_EXPORTED, type PodAnswers } from '../../../operator/target/aspect.ts';
 import { headlessService, NOTHING_OWNED, ownedService, targetSlice } from '../mirror/observed.ts';
+
+/** What a test started: the review of a limit has a timer. */
+const started: Pods[] = [];
+afterEach(() => {
+  for (const pods of started.splice(0)) pods.stop();
+});
+
+/** Starts to count the pods of a target, until the test ends. */
+function startPods(options: PodsOptions): Pods {
+  const pods = new Pods(options);
+  started.push(pods);
+  return pods;
+}
 
 const hosts = (of: string) => [`${of}-0`, `${of}-1`];
 
@@ -36,6 +49,20 @@ function common() {
   };
 }
 
+/** A target that exports headless Services. */
+function mirroredOf(keys: readonly string[], slicesOf: PodsOptions['mirrored']['slicesOf'], decides = true) {
+  const exported = { service: headlessService(), mode: 'gateway' } as const;
+  return {
+    mirrored: {
+      ...NOTHING_EXPORTED,
+      keys: () => new Set(keys),
+      get: () => exported,
+      decides: () => decides,
+      slicesOf,
+    },
+  };
+}
+
 /** Two headless Services of two pods: of `a` one is mirrored, of `b` both. */
 function setUp() {
   const slices = new Map<string, readonly EndpointSlice[] | undefined>(
@@ -45,19 +72,12 @@ function setUp() {
     ['shop/a', [mirrorOf('a-0', 'a')]],
     ['shop/b', hosts('b').map((hostname) => mirrorOf(hostname, 'b'))],
   ]);
-  const target = {
-    mirrored: {
-      keys: () => ['shop/a', 'shop/b'],
-      get: (key: string) => ({ service: headlessService(), mode: 'gateway', key }),
-      decides: () => true,
-      slicesOf: (key: string) => slices.get(key),
-    },
-  } as unknown as { readonly mirrored: PodsOptions['mirrored'] };
+  const target = mirroredOf(['shop/a', 'shop/b'], (key) => slices.get(key));
   const source = {
     keysOf: () => new Set(mirrored.keys()),
     ownedBy: ({ key }: { readonly key: string }) => ({ ...NOTHING_OWNED, services: mirrored.get(key) ?? [] }),
   };
-  const start = () => new Pods({ ...common().options, ...target, source, isHeadless: () => true });
+  const start = () => startPods({ ...common().options, ...target, source, isHeadless: () => true });
   return { slices, start };
 }
 
@@ -80,16 +100,10 @@ it.each(['complete', 'not complete'])(
   (lists) => {
     const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
     const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
-    const target = {
-      mirrored: {
-        get: () => ({ service: headlessService(), mode: 'gateway' }),
-        decides: () => lists === 'complete',
-        slicesOf: () => undefined,
-      },
-    } as unknown as { readonly mirrored: PodsOptions['mirrored'] };
+    const target = mirroredOf(['shop/a'], () => undefined, lists === 'complete');
     const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
     const { losses, options } = common();
-    const pods = new Pods({ ...options, ...target, source, isHeadless: () => false });
+    const pods = startPods({ ...options, ...target, source, isHeadless: () => false });
     const count = () => {
       losses.relisted(new Map([[pods.losses, pods.states()]]), undefined);
     };
@@ -105,16 +119,10 @@ it('a pod that is back is not among those that a watch reported as gone (E6)', (
   const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
   const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
   let listed = hostnames;
-  const target = {
-    mirrored: {
-      get: () => ({ service: headlessService(), mode: 'gateway' }),
-      decides: () => true,
-      slicesOf: () => [targetSlice(listed.map((hostname) => ({ hostname })))],
-    },
-  } as unknown as { readonly mirrored: PodsOptions['mirrored'] };
+  const target = mirroredOf(['shop/a'], () => [targetSlice(listed.map((hostname) => ({ hostname })))]);
   const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
   const { losses, options } = common();
-  const pods = new Pods({ ...options, ...target, source, isHeadless: () => true });
+  const pods = startPods({ ...options, ...target, source, isHeadless: () => true });
   listed = hostnames.slice(1);
   pods.noted('shop/a', ['a-0']);
   listed = hostnames;
