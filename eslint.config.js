@@ -1,5 +1,6 @@
 // The arrows of docs/architecture.md, held by the linter: crds ← constructs ← synth, and constructs ← operator.
 import tseslint from 'typescript-eslint';
+import { plainComments } from './tools/lint/comments.ts';
 import { CONSTRUCT_FLOORS, OPERATOR_FLOORS } from './test/release/floors.ts';
 
 /** Forbids imports whose path matches one of the patterns, with the reason. */
@@ -102,6 +103,12 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: ['crds/**/*.ts', 'constructs/**/*.ts', 'operator/**/*.ts', 'synth/**/*.ts', 'tools/**/*.ts'],
+    ignores: ['**/*.gen.ts'],
+    plugins: { linkspan: { rules: { 'plain-comments': plainComments } } },
+    rules: { 'linkspan/plain-comments': 'error' },
   },
   // Each construct has props of its own name, also where they are those of another.
   {

@@ -309,7 +309,7 @@ const FEDERATED_SUFFIX = '-federated';
 /** Name of the federated Service that the Services of that name join. */
 export const federatedName = (service: string): string => service + FEDERATED_SUFFIX;
 
-/** Name of the Services that join a federated Service of that name; undefined: it cannot be one. */
+/** Name of the Services that join a federated Service of that name; undefined if it cannot be one. */
 export const memberName = (federated: string): string | undefined =>
   federated.endsWith(FEDERATED_SUFFIX) && federated.length > FEDERATED_SUFFIX.length
     ? federated.slice(0, -FEDERATED_SUFFIX.length)

@@ -93,7 +93,7 @@ const federationRules = (endpoints: EndpointsKind): readonly PolicyRule[] =>
         },
       ];
 
-/** The right to see of which clusters Linkerd's control plane has credentials, in its namespace. */
+/** The right to see which clusters Linkerd's control plane has credentials for, in its namespace. */
 const discoveryRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
   {
     group: '',
@@ -268,7 +268,7 @@ export interface RightsSettings extends Pick<
 export interface PlacedRules {
   /** Tells the place from the others. */
   readonly id: string;
-  /** The only namespace in which they hold; undefined: the whole cluster. */
+  /** The only namespace in which they hold; undefined for the whole cluster. */
   readonly namespace: string | undefined;
   readonly rules: readonly PolicyRule[];
 }

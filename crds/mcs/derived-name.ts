@@ -21,7 +21,7 @@ const POD_PREFIX = 'clusterset-';
 export const podServiceName = (service: string, cluster: string, hostname: string): string =>
   `${POD_PREFIX}${hostname.slice(0, LABEL_MAX_LENGTH - POD_PREFIX.length - HASH_LENGTH - 1)}-${hashOf(`${service} ${cluster} ${hostname}`)}`;
 
-/** Name of the Service of which a derived Service would have this name; undefined: of none, or it was cut. */
+/** Name of the Service whose derived Service would have this name; undefined for none, or it was cut. */
 export const derivingName = (derived: string): string | undefined =>
   derived.endsWith(DERIVED_SUFFIX) && derived.length > DERIVED_SUFFIX.length
     ? derived.slice(0, -DERIVED_SUFFIX.length)

@@ -54,7 +54,7 @@ export type AccessState =
   | 'closed'
   /** It is being written, or Linkerd has not taken all of it. */
   | 'pending'
-  /** There is no gateway. */
+  /** The gateway does not exist. */
   | 'no-gateway'
   /** It is to be open again, and nothing lets everyone in: what is closed stays so. */
   | 'not-opened';
@@ -193,7 +193,7 @@ function effectOf({ authentications, authorizations }: ObservedAccess): Effect {
 }
 
 /**
- * What is no part of the policy any more, each only when nothing refers to it: a route without what authorizes it would
+ * Objects that have left the policy, each only when nothing refers to it: a route without what authorizes it would
  * refuse what another route of its host lets in.
  * @param planned names of the routes that are to be
  * @param used names of the authentications that are to be
@@ -227,9 +227,9 @@ const authenticationsOf = ({ spec }: Authorization): readonly string[] =>
 
 /** What becomes of who may open connections that Linkerd does not look into. */
 interface TcpDecision {
-  /** The clients that the policy is to name now; undefined: there is to be none. */
+  /** The clients that the policy is to name now; undefined if there is to be none. */
   readonly identities: Identities | undefined;
-  /** The set that the policy is to name now, since it is there; undefined: it stays as it is, or is not there. */
+  /** The set that the policy is to name now that it is there; undefined if the policy stays as it is, or is not there. */
   readonly written: string | undefined;
   /** Whether it names those whom it is to name in the end. */
   readonly isSettled: boolean;

@@ -40,7 +40,7 @@ export interface AccessNames {
 
 /**
  * Reads one export.
- * @param serviceExport its ServiceExport; undefined: it is exported by its labels alone
+ * @param serviceExport its ServiceExport; undefined if it is exported by its labels alone
  */
 export function readExport(
   service: Service,

@@ -57,7 +57,7 @@ export const OPEN = 'open';
 
 const PREFIX = 'linkspan-';
 
-/** The set of clients that an object of ours is for, or what else it is; undefined: it is not ours. */
+/** The set of clients that an object of ours is for, or what else it is; undefined if it is not ours. */
 export const setOf = ({ metadata: { labels } }: KubeObject): string | undefined => labels?.[Label.gatewayAccess];
 
 /** Names a set of clients by its content: a set never changes, it is replaced by another. */
@@ -74,7 +74,7 @@ export const NOTHING_NAME = PREFIX + NOTHING;
 /** Name of the policy for opaque connections. */
 export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
 
-/** The number of a route of a set; undefined: it has a name of somebody else's making. */
+/** The number of a route of a set; undefined if it has a name of somebody else's making. */
 export function indexOf({ metadata: { name } }: KubeObject, set: string): number | undefined {
   const text = name.startsWith(routeName(set, 0).slice(0, -1)) ? name.slice(routeName(set, 0).length - 1) : '';
   return /^(0|[1-9]\d{0,5})$/.test(text) ? Number(text) : undefined;

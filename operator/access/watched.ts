@@ -64,7 +64,7 @@ export class WatchedAccess {
     );
   }
 
-  /** Why the policy cannot be kept: the kinds that cannot be read; undefined: all can, or have not been asked for yet. */
+  /** Why the policy cannot be kept: the kinds that cannot be read; undefined if all can, or none has been asked for yet. */
   get unreadable(): string | undefined {
     const found = this.#policy.filter((kind) => kind.isUnreadable).map(({ of }) => of.plural);
     if (this.exports.isUnreadable && !this.exports.isMissing) found.push(SERVICE_EXPORTS.plural);

@@ -56,7 +56,7 @@ export interface Shares {
 /**
  * Returns the weights of a route.
  * @param candidates at least one, by preference
- * @param current weights that the route has now, by Service; undefined: there is no route yet
+ * @param current weights that the route has now, by Service; undefined if there is no route yet
  */
 export function sharesOf(
   candidates: readonly Candidate[],

@@ -32,7 +32,7 @@ export interface RouteBackendRef {
 
 /** A backend, as it is. */
 export interface ObservedBackend {
-  /** Absent: there is no such Service. */
+  /** Absent if the Service does not exist. */
   readonly live: Service | undefined;
   /** Undefined while they are not known. */
   readonly endpoints: EndpointCounts | undefined;

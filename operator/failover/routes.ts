@@ -24,7 +24,7 @@ export const ROUTE_KINDS = Object.keys(ROUTES) as readonly RouteKind[];
 /** Name of the route of one port. */
 export const routeNameOf = (failover: string, port: number): string => `${failover}-${port}`;
 
-/** Returns the ServiceFailover that a route is made for, in its namespace; undefined: the route is not ours. */
+/** Returns the ServiceFailover that a route is made for, in its namespace; undefined if the route is not ours. */
 export function failoverOf({ metadata: { name, labels } }: KubeObject): string | undefined {
   const failover = labels?.[Label.serviceFailover];
   if (failover === undefined || !name.startsWith(`${failover}-`)) return undefined;

@@ -51,7 +51,7 @@ export const servicesOf = (split: TrafficSplit): readonly string[] => [
 ];
 
 /**
- * Returns the weights of the backends, in their order; undefined: they stay as they are, since none is ready.
+ * Returns the weights of the backends, in their order; undefined if they stay as they are, since none is ready.
  * @param isReady undefined while it is not known: then a backend is what its weight takes it for
  */
 export function splitWeights(

@@ -53,7 +53,7 @@ export function admit(observed: ObservedFederation): Admission {
   };
 }
 
-/** What one cluster has to do with the federated Service, by itself; undefined: nothing. */
+/** What one cluster has to do with the federated Service, by itself; undefined for nothing. */
 function standingOf(
   { local }: ObservedFederation,
   target: TargetParty | undefined,

@@ -51,7 +51,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   readonly #options: FederationOptions;
   /** Keys that were reported with a status. */
   readonly #reported = new Set<string>();
-  /** Keys of which every member has joined. */
+  /** Keys whose members have all joined. */
   readonly #settled = new Set<string>();
 
   constructor(options: FederationOptions) {

@@ -117,7 +117,7 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
   }));
 }
 
-/** Labels and annotations stay those of a member of which nothing is known now, whoever has written them (rules I3, I6). */
+/** Labels and annotations stay those of a member that cannot be read now, whoever has written them (rules I3, I6). */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
   const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;
   const memberships = [Annotation.remoteDiscovery, Annotation.localDiscovery].flatMap((key) => {

@@ -36,7 +36,7 @@ export type GatewayTarget = Pick<TargetParty, 'gateway' | 'anyReady'>;
 
 /**
  * Returns the gateway of a target as it is now; what is not known of it is taken from the slices of the target that there
- * are. Undefined: it has no address.
+ * are. Undefined if it has no address.
  */
 export function gatewayEndpointsOf(
   { gateway, anyReady }: GatewayTarget,

@@ -5,9 +5,9 @@ import type { TargetParty } from './observed.ts';
 
 /** A cluster whose Service is a member. */
 export interface Member {
-  /** Undefined: the local cluster. */
+  /** Undefined for the local cluster. */
   readonly target: TargetParty | undefined;
-  /** Undefined: the membership stays as it is, since what decides about it is not known, or is another's to decide. */
+  /** Undefined if the membership stays as it is, since what decides about it is not known, or is another's to decide. */
   readonly service: Service | undefined;
   /** What the member cannot have. */
   readonly note?: string;

@@ -38,12 +38,12 @@ export function membershipOf({
   };
 }
 
-/** Returns the target clusters of which anything is there: members, and slices that hide behind a list or have no Service. */
+/** Returns the target clusters that have anything here: members, and slices that a list hides or that have no Service. */
 export const listedClusters = (observed: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): ReadonlySet<string> =>
   new Set([
     ...(membershipOf(observed)?.clusters ?? []),
     ...observed.slices.map(memberOf).filter((cluster) => cluster !== undefined),
   ]);
 
-/** Returns the target cluster that a slice of a federated Service is of; undefined: it is the local member's. */
+/** Returns the target cluster that a slice of a federated Service is of; undefined if it is the local member's. */
 export const memberOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[Label.federationMember];

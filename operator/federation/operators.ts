@@ -64,7 +64,7 @@ export function isToBeMarked(
 
 /**
  * Returns the Service with the mark of this operator, or without one; what stays as it is keeps what it has. While a member
- * tells whose it is, the lack of a mark is no reason to write: Linkerd's controllers leave it out each time.
+ * tells whose it is, the lack of a mark does not cause a write: Linkerd's controllers leave it out each time.
  */
 export function marked(
   { live, operators }: ObservedFederation,

@@ -17,7 +17,7 @@ export interface Participant<P extends TargetParty | LocalParty> {
    */
   readonly mayWrite: MayWrite;
   /**
-   * Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now.
+   * Takes the status of one of its Services; undefined if it is not selected, or nothing is known of it now.
    * @param isAwaited whether the federated Service stays without members since this cluster may have one (rule I6)
    */
   report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void;
@@ -51,7 +51,7 @@ export interface Federation {
 
 /** Which clusters Linkerd's control plane finds pods of on a flat network. */
 export interface DiscoveredClusters {
-  /** Undefined: that is not known, or may not be known. */
+  /** Undefined if that is not known, or may not be known. */
   has(cluster: string): boolean | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface LocalReportOptions {
   readonly metrics: Metrics;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly log: Logger;
-  /** Returns the uid of a Service that is selected; undefined: it is not selected any more. */
+  /** Returns the uid of a Service that is selected; undefined if it is not selected any more. */
   readonly uidOf: (key: string) => string | undefined;
 }
 
@@ -39,7 +39,7 @@ export class LocalReport {
     for (const key of keys) this.#known.set(key, '');
   }
 
-  /** Takes what became of a Service; undefined: nothing is known of it now, or it is not selected. */
+  /** Takes what became of a Service; undefined if nothing is known of it now, or it is not selected. */
   report(key: string, status: MirrorStatus | undefined): void {
     this.#count(key, status && (status.mirrored ? 'joined' : 'refused'));
     const uid = this.#options.uidOf(key);

@@ -25,7 +25,7 @@ export interface FederationFacts {
   readonly isLocalHeld: boolean;
   /** Whether a Link that is not forecast names a cluster: its memberships stay as they are. */
   readonly mayHaveLink: (cluster: string) => boolean;
-  /** Whether Linkerd's control plane has credentials of a cluster; undefined: that is not known. */
+  /** Whether Linkerd's control plane has credentials of a cluster; undefined if that is not known. */
   readonly isDiscoverable: (cluster: string) => boolean | undefined;
 }
 
@@ -119,7 +119,7 @@ const localParty = (target: ListedTarget | undefined, { isLocalHeld: isHeld }: F
   report: () => undefined,
 });
 
-/** The local Services that are selected as members; undefined: none ever is. */
+/** The local Services that are selected as members; undefined if none ever is. */
 const localTarget = (
   { federatedSelector, mirrorNamespaces: namespaces }: OperatorConfig,
   services: readonly Service[],

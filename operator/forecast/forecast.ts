@@ -42,7 +42,7 @@ export interface ForecastChange extends Touched {
    * Link's own, such as its probe Service.
    */
   readonly service: string | undefined;
-  /** Why the Service is not mirrored, if it is not; undefined: it is mirrored, or no longer exported. */
+  /** Why the Service is not mirrored, if it is not; undefined if it is mirrored, or no longer exported. */
   readonly status: MirrorStatus | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface ExportLists {
   readonly slices: readonly EndpointSlice[];
   /** ClusterProperties. */
   readonly properties: Listed;
-  /** The only namespaces that are read; undefined: all. */
+  /** The only namespaces that are read; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
 }
 

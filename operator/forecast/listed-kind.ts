@@ -11,7 +11,7 @@ export class ListedKind<T extends KubeObject> implements ReadKind<T> {
   readonly #listed: Listed<T>;
 
   /**
-   * @param namespaces the only ones that are read; undefined: all
+   * @param namespaces the only ones that are read; undefined for all
    * @param kept how the objects are kept
    */
   constructor(listed: Listed, namespaces: readonly string[] | undefined, kept: StoreOptions<T>) {

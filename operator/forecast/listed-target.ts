@@ -21,7 +21,7 @@ export interface Selectors {
 export interface TargetLists {
   readonly services: readonly Service[];
   readonly slices: readonly EndpointSlice[];
-  /** Names of the only namespaces that are read; undefined: all. */
+  /** Names of the only namespaces that are read; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
 }
 

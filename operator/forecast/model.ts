@@ -22,7 +22,7 @@ import type { Sink, Store } from '../runtime/store.ts';
 import { SourceStores, type SourceStoresOptions } from '../source/stores.ts';
 import type { Listed } from './listed-kind.ts';
 
-/** What the source cluster holds. Endpoints and slices that are no mirror's may be left out. */
+/** What the source cluster holds. Endpoints and slices that do not belong to a mirror may be left out. */
 export interface SourceObjects {
   readonly namespaces: readonly Namespace[];
   readonly services: readonly Service[];
@@ -127,7 +127,7 @@ export class ModelCluster implements WriteClient {
   readonly fieldManager = FIELD_MANAGER;
   readonly #options: ModelOptions;
   readonly #stores: ModelStores;
-  /** Every object that there is, by id; undefined: it was deleted. */
+  /** Every object that there is, by id; undefined if it was deleted. */
   readonly #objects = new Map<string, KubeObject | undefined>();
   readonly #touched = new Map<string, { readonly of: Resource; readonly before: KubeObject | undefined }>();
   /** Objects whose fields were all made ours: an apply leaves nothing else in them. */

@@ -62,9 +62,9 @@ export interface Context {
   readonly config: OperatorConfig;
   readonly model: ModelCluster;
   readonly claims: NameClaims;
-  /** Whether Linkerd's control plane has credentials of a cluster; undefined: that is not known. */
+  /** Whether Linkerd's control plane has credentials of a cluster; undefined if that is not known. */
   readonly isDiscoverable: (cluster: string) => boolean | undefined;
-  /** Undefined: the MCS API is left alone. */
+  /** Undefined if the MCS API is left alone. */
   readonly imports: ImportForecast | undefined;
 }
 

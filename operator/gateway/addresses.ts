@@ -126,7 +126,7 @@ const answeredLast = (all: readonly Answers[]): ReadonlySet<string> => {
   );
 };
 
-/** @throws Error if there is no answer in time, or none that holds an address */
+/** @throws Error if no answer comes in time, or none that holds an address */
 async function lookup(
   host: string,
   network: GatewayAddressOptions['network'],

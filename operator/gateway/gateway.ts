@@ -37,7 +37,7 @@ export interface GatewayOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly report: GatewayReport;
-  /** Returns the last verdict before the operator started; undefined: it is not known. @default - it is not known */
+  /** Returns the last verdict before the operator started; undefined if it is not known. @default - it is not known */
   readonly wasAlive?: () => boolean | undefined;
   /** Called when the addresses, port or identity of endpoints must change, or their readiness. */
   readonly onChange: () => void;

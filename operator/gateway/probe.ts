@@ -12,7 +12,7 @@ import type { Network } from '../kube/network.ts';
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
   /**
-   * Returns what to probe; one answer is enough. Called before each probe, since addresses change. Undefined: it is not
+   * Returns what to probe; one answer is enough. Called before each probe, since addresses change. Undefined if it is not
    * known yet, and nothing is found.
    */
   readonly targets: () => readonly ProbeTarget[] | undefined;

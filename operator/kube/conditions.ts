@@ -65,7 +65,7 @@ export function setCondition(
 /** The fields of a status that is read back: foreign data. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of a value; none if it is no object. */
+/** The fields of a value; none if it is not an object. */
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 

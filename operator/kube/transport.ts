@@ -61,7 +61,7 @@ export interface StreamRequest {
   readonly what: string;
   readonly query: Query;
   /**
-   * How long without a value until the stream counts as dead. Bytes alone are no sign of life: a middlebox that keeps a
+   * How long without a value until the stream counts as dead. Bytes alone are not a sign of life: a middlebox that keeps a
    * dead connection open may send some.
    */
   readonly idleTimeoutMs: number;

@@ -126,7 +126,7 @@ export class Clusters {
     this.#links.listed();
   }
 
-  /** Handles a status of a Link that was written, by us or by others; undefined: what all Links report may have changed. */
+  /** Handles a written status of a Link, whoever wrote it; undefined if what all Links report may have changed. */
   statusChanged(name?: string): void {
     this.#links.statusChanged(name);
   }

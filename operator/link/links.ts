@@ -18,7 +18,7 @@ export interface LinkRead {
   readonly createdAt: string;
   /** `spec.targetClusterName`, also of an invalid Link; undefined if it is not set. */
   readonly named: string | undefined;
-  /** Undefined: the Link is invalid. */
+  /** Undefined if the Link is invalid. */
   readonly settings: LinkSettings | undefined;
   /** `spec`, as it is. */
   readonly spec: unknown;

@@ -5,7 +5,7 @@ import { assignmentOf, readLinkObject, type Served } from './links.ts';
 import type { LinkObject } from './status-writer.ts';
 
 /**
- * Reports whether a Link has a cluster whose mirrors are to be removed, or is to have it.
+ * Reports whether a Link has, or is to have, a cluster that is being removed.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(

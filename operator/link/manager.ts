@@ -213,7 +213,7 @@ export class Manager {
     });
   }
 
-  /** Recalls after each interruption: also of one that is over with the next attempt, and is no problem. */
+  /** Recalls after each interruption: also of one that ends with the next attempt, which does not count as a problem. */
   async #recallAfter(first: AbortSignal, clusters: Clusters, signal: AbortSignal): Promise<void> {
     for (let next = first; !signal.aborted;) {
       await aborted(AbortSignal.any([next, signal]));

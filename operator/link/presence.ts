@@ -9,7 +9,7 @@ import { Absence } from '../runtime/absence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
 
-/** Time between two looks while there is no place for Links. */
+/** Time between two looks while the API server has no place for Links. */
 const RECHECK_MS = 10_000;
 /** A loss that is noticed at most this long after there was no place for Links counts as caused by it. */
 const BELATED_MS = 60_000;

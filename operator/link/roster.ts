@@ -60,7 +60,7 @@ export class Roster {
     for (const link of this.#links.values()) link.listed();
   }
 
-  /** Has the status of a Link written if it has changed; undefined: that of each. */
+  /** Has the status of a Link written if it has changed; undefined for that of each. */
   statusChanged(name?: string): void {
     const links = name === undefined ? this.#links.values() : [this.#links.get(name)];
     for (const link of links) link?.statusChanged();

@@ -32,7 +32,7 @@ export interface SessionParts {
   readonly party: Pick<SessionParty, 'statuses' | 'isCaughtUp' | 'awaiting'>;
 }
 
-/** Verdicts on a target of which nothing is read. */
+/** Verdicts on a target that is not read. */
 const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link selects anything: nothing is read');
 const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 

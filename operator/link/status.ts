@@ -30,7 +30,7 @@ export interface LinkFindings extends SessionFindings {
 /** What is known to the session of a Link. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Generation of the settings that these findings are about; undefined: that of the Link as it is. An older one is
+   * Generation of the settings that these findings are about; undefined for that of the Link as it is. An older one is
    * served until a change of the Link is applied, and for as long as the Link is invalid (rule E7).
    */
   readonly settingsGeneration: number | undefined;

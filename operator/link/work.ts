@@ -24,11 +24,11 @@ export class Work {
   readonly #env: LinksEnvironment;
   readonly #federations: Federations;
   readonly #member: LocalMember;
-  /** Undefined: the MCS API is left alone. */
+  /** Undefined if the MCS API is left alone. */
   readonly #imports: Imports | undefined;
   readonly #exports: LocalExports | undefined;
   readonly #discovery: Discovery;
-  /** Undefined: the policy of the gateway is left as it is. */
+  /** Undefined if the policy of the gateway is left as it is. */
   readonly #access: GatewayAccess | undefined;
 
   constructor({ env, events, ...options }: WorkOptions) {

@@ -130,7 +130,7 @@ const mayExport = (target: TargetExporter): boolean =>
 /** Whether a cluster is certainly one of this operator's. */
 const isLinked = (exporter: Exporter): boolean => targetOf(exporter)?.isLinked !== false;
 
-/** A cluster of which neither the exports nor the id are known is not known. */
+/** A cluster is not known while neither its exports nor its id are. */
 const isKnown = ({ isKnown, id }: Exporter): boolean => isKnown && id !== undefined;
 
 /** The export of a cluster; none if it is not known, or beyond the limit of its Link. */

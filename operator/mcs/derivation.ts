@@ -30,7 +30,7 @@ import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 /** Time until it is looked again whether the namespace of another operator is gone. */
 const LOOK_MS = 60_000;
 
-/** Time until a ServiceImport is looked at again of which a watch has yet to show that another operator has it. */
+/** Delay before a ServiceImport that another operator has is looked at again: a watch has yet to show it. */
 const STALE_RETRY_MS = 1_000;
 
 /**
@@ -72,7 +72,7 @@ export interface ObservedKey {
 export class ImportDerivation implements Derivation<ObservedKey, ImportDecision, Refusal> {
   readonly texts = TEXTS;
   readonly #options: ImportDerivationOptions;
-  /** Keys of which the API server refused the former addresses for the derived Service: others have them. */
+  /** Keys whose derived Service was refused its former addresses by the API server: others have them. */
   readonly #taken = new Set<string>();
   /** Since when it has refused them; others have them after a while. */
   readonly #refusedMs = new Map<string, number>();
@@ -238,7 +238,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * What to do if the API server refuses the addresses of a ServiceImport to a derived Service that was deleted: ask for them
-   * again, as it gives them back a moment after a watch has told of the deletion; then do without, since another has them.
+   * again, as it gives them back a moment after a watch has shown the deletion; then do without, since another has them.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));

@@ -179,7 +179,7 @@ const rendered = (
     return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...marks } } };
   });
 
-/** What the operator notes on an object for itself, and for other operators; undefined: nothing. */
+/** Notes of the operator on an object, for itself and for other operators; undefined if it has none. */
 function marksOf(
   { name, operators }: ObservedImport,
   { kind, metadata }: Pick<ApiJson, 'kind' | 'metadata'>,

@@ -59,7 +59,7 @@ export type ReadExport =
 
 /**
  * Reads the export of a cluster.
- * @param linkedAt when the Link of the cluster was created, RFC 3339; undefined: it is the cluster itself
+ * @param linkedAt when the Link of the cluster was created, RFC 3339; undefined if it is the cluster itself
  */
 export function readExport(
   cluster: string,

@@ -14,8 +14,8 @@ export interface ImportIds {
 
 /**
  * Returns the ids. The cluster itself has its own before all others: a target whose Link calls it that has none.
- * @param local what the cluster itself claims; null: nothing; undefined: that is not known
- * @param silent clusters that have a Link, and of which nothing is known
+ * @param local what the cluster itself claims; null if it claims nothing, undefined while that is not known
+ * @param silent clusters that have a Link and are not known yet
  */
 export function importIds(
   local: string | null | undefined,

@@ -25,7 +25,7 @@ export interface ImportPlan extends Shape {
   /** Empty: the cluster cannot reach the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
-  /** The exports that it is made of, in the order in which they count; undefined: that is not known. */
+  /** The exports that it is made of, in the order in which they count; undefined if that is not known. */
   readonly order: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export type ImportFields = Pick<
 >;
 
 /**
- * @param resolution of the exports that decide; undefined: the ServiceImport says what it says now
+ * @param resolution of the exports that decide; undefined if the ServiceImport says what it says now
  */
 export function planOf(
   observed: ObservedImport,

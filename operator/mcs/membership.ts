@@ -53,8 +53,8 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 
 /**
  * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd
- * is told of it, or the status names it.
- * @param ownId id of the cluster itself: in the status it is no name of a target
+ * finds its name on the Service, or the status names it.
+ * @param ownId id of the cluster itself: in the status it does not name a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {
   const { name, live, derived } = observed;

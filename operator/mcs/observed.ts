@@ -43,12 +43,12 @@ export interface TargetExporter extends Party {
   readonly anyReady: boolean | undefined;
   /**
    * Pods of the Service that are gone, with how long each keeps the Service that stands for it, in milliseconds, by
-   * hostname (rules D11, K3). It is Infinity for one of which the target has yet to confirm that it is gone (rule D5).
+   * hostname (rules D11, K3). It is Infinity until the target confirms that the pod is gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
    * Whether the cluster has yet to say what it exports: its Link is about to be served, or it has not been reached since.
-   * One that has answered that there is no such kind, or that it may not be read, has said so.
+   * A target whose answer was that the kind is not served, or may not be read, counts as known.
    * @default false
    */
   readonly mayExport?: boolean;

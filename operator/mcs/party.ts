@@ -5,7 +5,7 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /** What a cluster that may export Services by the MCS API says of its exports. */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
-  /** The id that the cluster claims; null: none; undefined: that is not known yet. */
+  /** The id that the cluster claims; null if it claims none, undefined while that is not known. */
   readonly claimedId: string | null | undefined;
   /** When its exports began to be read, or it was known that they would be, on the monotonic clock. */
   readonly sinceMs: number;

@@ -88,7 +88,7 @@ function isRetained(observed: ObservedImport, { exporter, exported }: Source, { 
   return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
-/** What stays of a cluster of which everything stays as it is. */
+/** The part of a cluster whose objects all stay as they are. */
 const retainedOf = (observed: ObservedImport, source: Source, shape: Shape): SourceCluster['retained'] => ({
   services: shape.type === 'Headless' ? podServicesOf(observed, source.exporter) : [],
   slices: retainedSlices(observed, source, shape),
@@ -129,7 +129,7 @@ function isOfShape({ metadata, endpoints }: EndpointSlice, name: string, { type,
   return isOfService && (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 }
 
-/** A slice of which the pods are not known, with those of its ports that are still imported; none if it has no others. */
+/** A slice whose pods are not known, with those of its ports that are still imported; none if it has no others. */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {
   if (ports.length === 0) return [slice];
   const nameOf = type === 'Headless' ? (name: string) => name : derivedPortName(ports);

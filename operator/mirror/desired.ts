@@ -36,7 +36,7 @@ export interface Manifests {
   readonly isUnfinished?: true;
 }
 
-/** A change of this annotation alone is no reason to write (rule B4). */
+/** A change of this annotation alone causes no write (rule B4). */
 const COMPARISON = { ignoredAnnotations: new Set<string>([Annotation.remoteResourceVersion]) };
 
 export const NOTHING: Manifests = {

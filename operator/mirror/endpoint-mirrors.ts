@@ -22,7 +22,7 @@ const portsByHostname = onceEach((services: readonly Service[]) => {
 
 /** The pod that a Service stands for. */
 interface Pod {
-  /** Undefined: it stands for none. */
+  /** Undefined if it stands for none. */
   readonly hostname: string | undefined;
   readonly ports: readonly EndpointPort[];
 }

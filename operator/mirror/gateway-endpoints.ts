@@ -17,7 +17,7 @@ import type { StayingRender } from './rendered.ts';
 
 /** Our endpoints of one Service and kind as they are now. */
 interface Live {
-  /** Undefined: there are none. */
+  /** Undefined if there are none. */
   readonly metadata: ObjectMeta | undefined;
   /** Ready or not. */
   readonly addresses: readonly string[];

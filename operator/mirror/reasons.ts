@@ -34,7 +34,7 @@ export const unreadableNamespace = (name: string): string =>
   `namespace ${name} cannot be read in the source cluster: it does not exist, or the operator has no Role there; create it and apply the Role that MirrorOperator renders for it, or remove it from --mirror-namespaces`;
 
 /**
- * Users know their Service, of which Endpoints are found first.
+ * Users know their Service; its Endpoints are found first.
  * @param name `namespace/name` of the foreign object
  */
 export const foreignObject = (kind: string, name: string): Refusal => ({
@@ -81,7 +81,7 @@ export const contestedObject = (object: string): Refusal => ({
 
 /**
  * Refusal for a Service, or one of its pods, whose mirror would have a name that another has.
- * @param resolved who has it; undefined: no name is valid
+ * @param resolved who has it; undefined if no name is valid
  * @param hostname of the pod. @default - of the Service itself
  */
 export function lostName(

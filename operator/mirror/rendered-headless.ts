@@ -65,7 +65,7 @@ export class RenderedHeadless {
     return this.#objects;
   }
 
-  /** Returns subsets with the very addresses that were given before, of which more is known. */
+  /** Returns subsets with the identical addresses that were given before, so that what was remembered of those still holds. */
   #known(subsets: readonly HeadlessMirrorSubset[]): readonly HeadlessMirrorSubset[] {
     const known = new Map<string, HeadlessMirrorAddress>();
     const knownOf = (given: HeadlessMirrorAddress): HeadlessMirrorAddress => {

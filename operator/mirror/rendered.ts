@@ -82,7 +82,7 @@ export class Rendered {
   begin(given: SharedProps): ServiceRender {
     const { service, namespace } = given;
     const key = `${namespace}/${service}`;
-    // The version alone is no reason to write (rule B4): what stays as it is keeps the one that it was rendered from.
+    // The version alone causes no write (rule B4): what stays as it is keeps the one that it was rendered from.
     const ofPods = { ...given, ...podMetadata(given) };
     const shared = JSON.stringify({ ...ofPods, remoteResourceVersion: undefined });
     const before = this.#services.get(key);
@@ -115,7 +115,7 @@ export class ServiceRender {
   }
 
   /**
-   * Returns the endpoint mirror of a pod; undefined: it is left for the next turn.
+   * Returns the endpoint mirror of a pod; undefined if it is left for the next turn.
    * @throws InvalidPropsError as the construct does
    */
   pod(given: PodProps): readonly ApiJson[] | undefined {

@@ -46,7 +46,7 @@ export interface MirrorFollower {
   wrote(key: string, pass: MirrorPass, refusal: Refusal | undefined): Promise<void>;
   /** @param isPending whether nothing can be decided before the target has answered */
   settled(key: string, pass: MirrorPass, isPending: boolean): void;
-  /** @param status undefined: the target Service is not exported, and no mirror of it is left */
+  /** @param status undefined if the target Service is not exported, and no mirror of it is left */
   reported(
     key: string,
     status: MirrorStatus | undefined,

@@ -32,7 +32,7 @@ export class Absence {
     return this.#noticedMs;
   }
 
-  /** Notes that there is no such kind, or will soon be none, or that all its objects are gone at once. */
+  /** Notes that the kind is not served, or soon will not be, or that all its objects are gone at once. */
   noticed(): void {
     this.stop();
     this.#noticedMs = performance.now();

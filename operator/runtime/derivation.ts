@@ -87,7 +87,7 @@ export interface Deriving extends Omit<ControllerOptions, 'reconcile'>, StepCont
   readonly recheck?: (namespace: string) => void;
   /** Takes notice that a Service was written or deleted. @default - nobody does */
   readonly serviceWritten?: (key: string) => void;
-  /** Gathers requests for all keys, each of which waits for another for so long, in milliseconds. @default - none waits */
+  /** Gathers requests for all keys: each waits this long for another, in milliseconds. @default - none waits */
   readonly gathering?: { readonly quietMs: number | undefined };
 }
 

@@ -11,7 +11,7 @@ export interface Fenceable<T> {
   fenced(fence: Fence): T;
 }
 
-/** The Lease may have expired: nothing was sent. It is renewed soon, or lost; what was to be written is no failure. */
+/** The Lease may have expired: nothing was sent. It is renewed soon, or lost; what was to be written has not failed. */
 export class FencedError extends ConnectionError {}
 
 /**

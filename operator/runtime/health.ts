@@ -27,7 +27,7 @@ export class ReadHealth {
   /**
    * Records the state of one reflector.
    * @param reflector its name, unique within the namespace
-   * @param namespace the only namespace that the reflector reads; undefined: it reads all
+   * @param namespace the only namespace that the reflector reads; undefined if it reads all
    */
   report(reflector: string, state: ReflectorState, namespace?: string): void {
     const states = this.#states.get(namespace) ?? new Map<string, ReflectorState>();

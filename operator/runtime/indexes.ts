@@ -23,7 +23,7 @@ export class Indexes<T> {
 
   /**
    * The objects that an index files under a value; the same list while it is long and does not change.
-   * @throws Error if there is no index of that name
+   * @throws Error if no index has that name
    */
   by(name: string, value: string): readonly T[] {
     const filed = this.#index(name).get(value);
@@ -33,7 +33,7 @@ export class Indexes<T> {
     return list;
   }
 
-  /** The values that an index files anything under. @throws Error if there is no index of that name */
+  /** The values that an index files anything under. @throws Error if no index has that name */
   values(name: string): IterableIterator<string> {
     return this.#index(name).keys();
   }

@@ -93,7 +93,7 @@ export class LeaseRecord {
     return `${this.#options.namespace}/${this.#options.name}`;
   }
 
-  /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
+  /** When the Lease was last read or written with success, on the monotonic clock; undefined if that never happened. */
   get heardMs(): number | undefined {
     return this.#heardMs;
   }

@@ -113,7 +113,7 @@ export class LeaseLock {
     });
   }
 
-  /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
+  /** When the Lease was last read or written with success, on the monotonic clock; undefined if that never happened. */
   get heardMs(): number | undefined {
     return this.#record.heardMs;
   }

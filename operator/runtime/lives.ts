@@ -1,6 +1,6 @@
 /**
  * How often objects had to be created again, since others delete them, and deleted again, since others create them: that is
- * done less and less often, like any other repair. What we undo ourselves is no repair.
+ * done less and less often, like any other repair. What we undo ourselves is not a repair.
  */
 import { digestOf } from './compare.ts';
 import { type Desired, idOf, type Owned } from './plan.ts';

@@ -100,7 +100,7 @@ export class OptionalKind<T extends KubeObject> {
   }
 
   /**
-   * Watches until the signal aborts; once, however often it is called. While there is no such kind, one namespace is asked
+   * Watches until the signal aborts; once, however often it is called. While the kind is not served, one namespace is asked
    * for it, and not all.
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -141,7 +141,7 @@ export class OptionalKind<T extends KubeObject> {
     const now = stateOf(state) ?? before ?? 'unknown';
     if (now !== 'missing') this.#foundServed();
     if (now === before) return;
-    // Who was told of the list knows already.
+    // Listeners of the list know it already.
     const isNews = now !== 'readable' || this.stateIn(namespace ?? '') !== 'readable';
     this.#states.set(namespace, now);
     const { plural, group } = this.of;
@@ -157,7 +157,7 @@ export class OptionalKind<T extends KubeObject> {
   }
 }
 
-/** What the state of a watch says of its kind; undefined: nothing new. */
+/** What the state of a watch says of its kind; undefined for nothing new. */
 function stateOf(state: ReflectorState): KindState | undefined {
   if (state.connected) return 'readable';
   if (isNotFound(state.error)) return 'missing';

@@ -9,7 +9,7 @@ type Version = Pick<ObjectMeta, 'uid' | 'resourceVersion'>;
 
 interface Pending {
   readonly uid: string | undefined;
-  /** Undefined: a deletion. */
+  /** Undefined for a deletion. */
   readonly resourceVersion: string | undefined;
   /** Whether the watch has reported any version of this very object: what it reports of others is then newer. */
   readonly isReported: boolean;
@@ -25,7 +25,7 @@ export class OwnWrites {
 
   /**
    * Records the answer to a write.
-   * @param basedOn what is shown under the key; undefined: nothing
+   * @param basedOn what is shown under the key; undefined for nothing
    * @returns whether the answer is newer than what is shown
    */
   wrote(key: string, answer: Version, basedOn: Version | undefined): boolean {

@@ -23,7 +23,7 @@ export interface Owned {
 export interface ForeignSlices {
   readonly service: Service;
   readonly slices: readonly EndpointSlice[];
-  /** Whether v1 Endpoints that Kubernetes made of a selector, of which it makes slices anew, may be there unobserved. */
+  /** Whether there may be unobserved v1 Endpoints that Kubernetes made of a selector, and mirrors into slices again. */
   readonly mayHaveEndpoints?: true;
 }
 

@@ -22,7 +22,7 @@ export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions
   /**
    * Called when a watch is open, and after each list or watch that failed (see health.ts). A watch after one that ended
    * young counts as open once it has lived for `settledMs`. What happens in the ordinary course, such as a 410, a
-   * connection that breaks or a watch that falls silent once, is no failure unless the next attempt fails too.
+   * connection that breaks or a watch that falls silent once, is not a failure unless the next attempt fails too.
    */
   readonly onState?: (state: ReflectorState) => void;
   /** Called when the server has been heard: it was listed, an event or bookmark came, or it ended a watch in time. */
@@ -80,11 +80,11 @@ const isUnavailable = (error: unknown): boolean =>
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #timings: ReflectorTimings;
-  /** Where the next watch resumes; undefined: list first. */
+  /** Where the next watch resumes; undefined if a list comes first. */
   #resourceVersion: string | undefined;
   /** Whether the server may be away, or may not have reached `#resourceVersion`. */
   #isInDoubt = false;
-  /** When the last attempt failed, on the monotonic clock; undefined: nothing has failed since a list. */
+  /** When the last attempt failed, on the monotonic clock; undefined if nothing has failed since a list. */
   #failedMs: number | undefined;
   #attempt: AbortController | undefined;
   #relist = false;
@@ -94,7 +94,7 @@ export class Reflector<T extends KubeObject> {
   #expiries = 0;
   /** Watches in a row that fell silent. */
   #silences = 0;
-  /** Whether an open watch is no proof that the server is well, since the last one ended young. */
+  /** Whether an open watch does not prove that the server is well, since the last one ended young. */
   #isSuspect = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -153,7 +153,7 @@ export class Reflector<T extends KubeObject> {
     if (isAway && this.#resourceVersion !== undefined) this.#options.interruptions?.noticed();
     if (isUseless || isAway) this.#resourceVersion = undefined;
     this.#isInDoubt = !isUseless;
-    // What happens in the ordinary course is no failure.
+    // What happens in the ordinary course is not a failure.
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     this.#failures += 1;
     // Middleboxes cut quiet connections: whether the server can be read shows in the next attempt (rule E4). One that ends

@@ -61,7 +61,7 @@ export class Repairs {
     this.#forgetOld();
   }
 
-  /** Number of objects of which writes are remembered. */
+  /** Number of objects whose writes are remembered. */
   get size(): number {
     return new Set([...this.#once.keys(), ...this.#repairs.keys(), ...this.#inVain.keys()]).size;
   }

@@ -71,7 +71,7 @@ export interface StoreOptions<T> {
 
 /** What one sink has filled. */
 interface Part<T> {
-  /** Undefined: the whole store. */
+  /** Undefined for the whole store. */
   readonly name: string | undefined;
   objects: Map<string, T>;
   /** The list that is being collected. */
@@ -112,7 +112,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
   /**
    * Where a reflector reports what it finds.
    * @param partition of a store with partitions, the one that the reflector reads
-   * @throws Error if there is no such partition
+   * @throws Error if the partition is unknown
    */
   sink(partition?: string): Sink<T> {
     const part = this.#parts.get(partition);

@@ -15,7 +15,7 @@ const TURN_MS = 10;
 
 /** Those of one event loop. */
 export class EventLoop implements Turns {
-  /** When the present turn began, on the monotonic clock; undefined: nobody has asked in it. */
+  /** When the present turn began, on the monotonic clock; undefined if nobody has asked in it. */
   #beganMs: number | undefined;
   readonly #waiting: (() => void)[] = [];
 

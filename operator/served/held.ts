@@ -130,6 +130,6 @@ export class HeldDeletions {
   }
 }
 
-/** Returns states in which nothing is gone but what is counted. */
+/** Returns states in which only what is counted is gone. */
 const unlessGone = (states: ExportStates, isCounted: (key: string) => boolean): ExportStates =>
   new Map([...states].map(([key, state]) => [key, state === 'gone' && !isCounted(key) ? undefined : state]));

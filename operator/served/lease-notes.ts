@@ -27,7 +27,7 @@ export function noteOf<T extends { readonly uid: string }>(
 }
 
 /**
- * Returns the fields of a note, none of which is checked; undefined if there is none, or if it does not count.
+ * Returns the unchecked fields of a note; undefined if there is none, or if it does not count.
  * @param uid of the Link
  */
 export function readNote(

@@ -43,7 +43,7 @@ export class Reachability {
 
   /**
    * Sets whether the target can be read (undefined), or what prevents it. Called on each change.
-   * @param namespaces only namespaces of the target that are read; undefined: all
+   * @param namespaces only namespaces of the target that are read; undefined for all
    * @param inUse condition `CredentialsValid` if the target is read with the credentials that the Secret has now
    * @param refused condition `CredentialsValid` if more is known of a refusal than the target answers
    */

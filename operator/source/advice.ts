@@ -92,7 +92,7 @@ export function sourceHealth(what: string, namespace: string, log: Logger, probl
 
 /**
  * Logs that one of several namespaces may not be read, or may again.
- * @param error undefined: it may
+ * @param error undefined if it may
  * @param operatorNamespace the namespace without which nothing works
  */
 export function logNamespaceAccess(name: string, error: unknown, operatorNamespace: string, log: Logger): void {

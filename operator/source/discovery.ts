@@ -18,7 +18,7 @@ export interface DiscoveryOptions {
   readonly client: KubeClient;
   /** Namespace of the control plane. */
   readonly namespace: string;
-  /** Names of the only Secrets that may be read; undefined: all. */
+  /** Names of the only Secrets that may be read; undefined for all. */
   readonly names?: readonly string[] | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
@@ -58,7 +58,7 @@ export class Discovery {
     });
   }
 
-  /** Whether there are credentials of a cluster; undefined: that is not known. */
+  /** Whether there are credentials of a cluster; undefined if that is not known. */
   has(cluster: string): boolean | undefined {
     this.#asked.resolve();
     return this.#store.synced ? this.#store.by('cluster', cluster).length > 0 : undefined;
@@ -70,7 +70,7 @@ export class Discovery {
     if (!signal.aborted) await Promise.all(this.#store.partitions.map((name) => this.#watch(name, signal)));
   }
 
-  /** @param name of the only Secret that is read; undefined: all are */
+  /** @param name of the only Secret that is read; undefined for all */
   #watch(name: string | undefined, signal: AbortSignal): Promise<void> {
     const { client, namespace, timings, interruptions } = this.#options;
     const named = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };

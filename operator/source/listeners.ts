@@ -1,4 +1,4 @@
-/** Who is told what changes in the source cluster: the sessions of Links, and the controllers of federated Services and ServiceImports. */
+/** Listeners to changes in the source cluster: the sessions of Links, and the controllers of federated Services and ServiceImports. */
 
 /** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
 export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;

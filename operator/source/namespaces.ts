@@ -33,7 +33,7 @@ export interface SourceNamespaces {
 
 /**
  * Reports whether a namespace is certainly gone: where only some are read, nothing is known of others.
- * @param only those that are read; undefined: all
+ * @param only those that are read; undefined for all
  */
 export const isCertainlyGone = (
   namespaces: Pick<SourceNamespaces, 'stateOf'>,

@@ -44,7 +44,7 @@ export function ownerOf(object: KubeObject, operatorNamespace: string): Owner | 
     : undefined;
 }
 
-/** Name of the target Service that a mirror of that name would be of; undefined: it cannot be one of this cluster. */
+/** Name of the target Service that a mirror of that name would be of; undefined if it cannot be one of this cluster. */
 export function mirroredName(mirror: string, cluster: string): string | undefined {
   const suffix = `-${cluster}`;
   return mirror.endsWith(suffix) && mirror.length > suffix.length ? mirror.slice(0, -suffix.length) : undefined;
@@ -92,7 +92,7 @@ export function memberClusters(object: KubeObject): readonly string[] {
 
 /**
  * Returns `namespace/name` of the Services that join the federated Service that an object is, is a slice of, or has the
- * name of; undefined: it has nothing to do with one.
+ * name of; undefined if it has nothing to do with one.
  */
 export function federationOf(object: KubeObject): string | undefined {
   const { labels, namespace = '' } = object.metadata;
@@ -102,7 +102,7 @@ export function federationOf(object: KubeObject): string | undefined {
   return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
-/** Returns `namespace/name` of the ServiceImport that a Service or slice is derived from; undefined: from none. */
+/** Returns `namespace/name` of the ServiceImport that a Service or slice is derived from; undefined if it is derived from none. */
 export function importOf({ metadata: { labels, namespace = '' } }: KubeObject): string | undefined {
   const name = labels?.[Label.serviceImport];
   return name === undefined ? undefined : `${namespace}/${name}`;

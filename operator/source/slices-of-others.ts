@@ -20,11 +20,11 @@ export interface SelectedSlices {
 export interface SlicesOfOthersOptions {
   /** The operator's own namespace, where probe Services are. */
   readonly namespace: string;
-  /** The only namespaces that are read; undefined: all. */
+  /** The only namespaces that are read; undefined for all. */
   readonly within: ReadonlySet<string> | undefined;
   /** The slices that Kubernetes did not make; index `foreign` has those that are not ours, by their Services. */
   readonly written: Store<EndpointSlice>;
-  /** Called with `namespace/name` of a Service of which Kubernetes has made slices. */
+  /** Called with `namespace/name` of a Service that Kubernetes has made slices for. */
   readonly onChange: (service: string) => void;
 }
 
@@ -62,7 +62,7 @@ export class SlicesOfOthers {
   }
 
   /**
-   * The slices of others of these Services of ours, as far as they have no selector; undefined: there are none.
+   * The slices of others of these Services of ours, as far as they have no selector; undefined if there are none.
    * @param mayHaveEndpoints whether v1 Endpoints of such Services are not watched
    */
   of(services: readonly Service[], mayHaveEndpoints: boolean): readonly ForeignSlices[] | undefined {

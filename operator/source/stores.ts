@@ -70,7 +70,7 @@ export class SourceStores extends SourceListeners {
   /** Set if only some namespaces are read. */
   protected readonly listed: ListedNamespaces | undefined;
   readonly #namespace: string;
-  /** The namespaces that are read; undefined: all. */
+  /** The namespaces that are read; undefined for all. */
   readonly #within: ReadonlySet<string> | undefined;
 
   constructor({ namespace, mirrorNamespaces }: SourceStoresOptions) {
@@ -204,7 +204,7 @@ export class SourceStores extends SourceListeners {
     return 'addressType' in object && this.#belonging(object) === undefined ? servicesOf(object) : [];
   }
 
-  /** What a slice belongs to, by its labels; undefined: it is not ours. */
+  /** What a slice belongs to, by its labels; undefined if it is not ours. */
   #belonging(slice: EndpointSlice): unknown {
     return this.ownerOf(slice) ?? federationOf(slice) ?? importOf(slice);
   }

@@ -58,7 +58,7 @@ export function trimForeignService({ metadata, spec }: Service): Service {
 export const trimEndpoints = (object: Endpoints): Endpoints =>
   ({ metadata: trimMetadata(object), subsets: object.subsets }) as Endpoints;
 
-/** @param of what it belongs to; undefined: it is not ours, but may become so */
+/** @param of what it belongs to; undefined if it is not ours, but may become so */
 export function trimSlice(slice: EndpointSlice, of: unknown): EndpointSlice {
   if (of === undefined) return trimForeignSlice(slice);
   const { addressType, endpoints, ports } = slice;

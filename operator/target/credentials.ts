@@ -23,7 +23,7 @@ export interface CredentialsOptions {
   readonly network?: Network | undefined;
   /** Hooks that count the requests to the target. */
   readonly hooks?: ClientHooks;
-  /** Names of the only Secrets that are watched; undefined: all of the type. */
+  /** Names of the only Secrets that are watched; undefined for all of the type. */
   readonly listed?: readonly string[] | undefined;
   /** Where tokens that end are renewed. @default - they are not */
   readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;

@@ -175,7 +175,7 @@ export class Target implements Omit<TargetView, 'exports'> {
 
 interface AspectOfAllOptions<T> {
   readonly watches: ReadonlyMap<string, ExportWatch>;
-  /** The watch that would show a key; undefined: what is in a namespace that the Link does not name is not exported to it. */
+  /** The watch that would show a key; undefined for a namespace that the Link does not name, which exports nothing to it. */
   readonly watchOf: (key: string) => ExportWatch | undefined;
   /** Whether it is known of a key that its watch shows it, or does not. */
   readonly knows: (isThere: boolean) => boolean;

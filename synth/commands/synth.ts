@@ -58,7 +58,7 @@ const summary = (tree: Tree, changes: readonly FileChange[]): string => {
   return `${tree.size} files, ${folders.size} folders, ${changed.length} changed`;
 };
 
-/** Line ends alone are no difference: a checkout may have others than Git. */
+/** Line ends are ignored: a checkout may have others than Git. */
 const report = async (changes: readonly FileChange[]): Promise<void> => {
   const diffs = changes.map(({ path, before, after }) => unifiedDiff(path, before, after)).join('');
   if (diffs === '') return;

@@ -15,7 +15,7 @@ export type Readiness = 'ready' | 'notReady' | 'empty';
 interface Mirror {
   readonly cluster: string;
   readonly hasService: boolean;
-  /** As its Endpoints say; undefined: there are none. */
+  /** As its Endpoints say; undefined if there are none. */
   readonly readiness: Readiness | undefined;
 }
 
@@ -55,7 +55,7 @@ export class MirrorWatch {
     return this.#counts.get(`${cluster} ${readiness}`) ?? 0;
   }
 
-  /** How one mirror is; undefined: it is not there, or not yet whole. */
+  /** How one mirror is; undefined if it is not there, or not yet whole. */
   readiness(name: string): Readiness | undefined {
     const mirror = this.#mirrors.get(name);
     return mirror !== undefined && isWhole(mirror) ? mirror.readiness : undefined;

@@ -59,7 +59,7 @@ export const measurePods = async (
   return [...rows, { measure: 'Leases that were lost', value: lost, unit: '', goal: 0 }];
 };
 
-/** A slice of the Service: hostnames from `from` on, of which the first is ready or not. */
+/** A slice of the Service: hostnames from `from` on; the first is ready or not. */
 const podSlice = (from: number, count: number, isFirstReady = true) =>
   slice('set', {
     namespace: NAMESPACE,

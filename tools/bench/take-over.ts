@@ -1,5 +1,5 @@
 /**
- * Two replicas, of which the one that leads is killed, again and again: time from its death to the next export's mirror,
+ * The leader of two replicas is killed, again and again: time from its death to the next export's mirror,
  * which only the other one can write. Each death comes at another moment between two renewals.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

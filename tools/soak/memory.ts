@@ -24,7 +24,7 @@ const POLL_MS = 50;
 /** Of the node of an operator that can be asked. */
 export const memoryFlags: readonly string[] = ['--expose-gc', `--import=${PROBE}`];
 
-/** Asks an operator, which was told the file; undefined: it has not answered. */
+/** Asks an operator, which knows the file; undefined if it has not answered. */
 export async function memoryOf(operator: OperatorProcess, file: string): Promise<Memory | undefined> {
   rmSync(file, { force: true });
   operator.signal(MEMORY_SIGNAL);

@@ -74,7 +74,7 @@ export class Model {
     return [...this.#services.values()].filter((service) => service.target === target);
   }
 
-  /** The mirror that there must be of a name; undefined: none. */
+  /** The mirror that there must be of a name; undefined if there is none. */
   expected(mirror: string): MirrorState | undefined {
     const service = this.#services.get(mirror);
     if (service?.exported !== true) return undefined;

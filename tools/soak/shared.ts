@@ -26,7 +26,7 @@ export const SHARED: readonly string[] = Array.from({ length: COUNT }, (_, index
 const TAKEN = 'taken';
 const HELD = 'held';
 
-/** The cluster in which a Service stays a member, and exported, throughout; undefined: none. */
+/** The cluster in which a Service stays a member, and exported, throughout; undefined if there is none. */
 export const steadyIn = (name: string): string | undefined => [TARGETS[0], HERE][SHARED.indexOf(name) % 3];
 
 /** Whether an object of ours is called so: it is that of a shared Service, and nobody else's. */

@@ -33,7 +33,7 @@ export interface Findings {
 const WARM_UP = 120_000 / SAMPLE_MS;
 /** Fewer are not judged. */
 const FEWEST = 30;
-/** Rests of one leader, of which the first says nothing either; fewer are not judged. */
+/** Rests of one leader; the first proves nothing. Fewer are not judged. */
 const FEWEST_RESTS = 5;
 /** Growth that is none: between two rests, connections and histories of what was written differ, and pages are left over. */
 const FREE: Readonly<Record<keyof Memory, { readonly ratio: number; readonly megabytes: number }>> = {

@@ -42,7 +42,7 @@ export interface MirrorPort extends EndpointPort {
 /** A gateway carries TCP alone: UDP and SCTP ports are left out of a gateway-mode mirror (rule A5). */
 export const crossesGateway = (port: EndpointPort): boolean => (port.protocol ?? 'TCP') === 'TCP';
 
-/** The `spec.ports` of a Service; an empty name is no name. */
+/** The `spec.ports` of a Service; an empty name counts as none. */
 export const servicePorts = (ports: readonly MirrorPort[]) =>
   ports.map(({ name, protocol = 'TCP', port, targetPort = port, appProtocol }) => ({
     name: name || undefined,

@@ -61,7 +61,7 @@ export const mirrorAnnotations = (target: TargetServiceProps, host = target.serv
   ...(target.remoteResourceVersion ? { [Annotation.remoteResourceVersion]: target.remoteResourceVersion } : {}),
 });
 
-/** So many labels of a Service are copied to what stands for one of its pods, of which there may be thousands. */
+/** Most labels of a Service that are copied to the mirror of one of its pods: there may be thousands of pods. */
 const MAX_POD_LABELS = 64;
 
 /**

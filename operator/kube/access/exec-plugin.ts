@@ -49,7 +49,7 @@ export function execProblem({ command, apiVersion, interactiveMode, env = [] }: 
   return MODES.includes(interactiveMode) ? undefined : `has an exec whose interactiveMode is not ${MODES.join(', ')}`;
 }
 
-/** What the program is told of the cluster. */
+/** What the program learns about the cluster. */
 export interface ExecCluster extends KubeconfigCluster {
   /** CA certificates in PEM, also if the kubeconfig has them in a file. */
   readonly ca: string | undefined;

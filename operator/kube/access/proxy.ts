@@ -31,7 +31,7 @@ export function proxyOf(proxyUrl: string): URL {
 
 /**
  * The proxy that the environment has for a server; undefined if it is reached directly.
- * @throws Error that completes "cluster `name` …", if what a variable holds is no proxy
+ * @throws Error that completes "cluster `name` …", if a variable does not hold a proxy
  */
 export function environmentProxy(server: URL, environment: Environment): URL | undefined {
   const variables = server.protocol === 'https:' ? ['HTTPS_PROXY', 'https_proxy'] : ['HTTP_PROXY', 'http_proxy'];

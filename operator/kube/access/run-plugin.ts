@@ -22,7 +22,7 @@ export interface Ended {
   readonly stderr: string;
   /** What went wrong, completing "the login program `name`: …"; undefined if it succeeded. */
   readonly problem: string | undefined;
-  /** Whether there is no such program. */
+  /** Whether the program does not exist. */
   readonly isMissing: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The keys whose deletion the user has confirmed, until they are gone or exported again. They are kept as digests, so that
- * whoever leads next can be told of ten thousand of them.
+ * the next leader can read ten thousand of them.
  */
 import { createHash } from 'node:crypto';
 

@@ -67,7 +67,7 @@ export class ExportConfirmation {
     this.#absence.saw(key);
   }
 
-  /** Notes that there is no such kind. */
+  /** Notes that the kind is not served. */
   missing(): void {
     this.#absence.noticed();
   }
@@ -97,7 +97,7 @@ export class ExportConfirmation {
     return answer !== undefined && answer.object === undefined;
   }
 
-  /** Lists objects; that there is no such kind is noted at once, since a watch may be late to notice it. */
+  /** Lists objects; a kind that is not served is noted at once, since a watch may be late to notice it. */
   readonly #list: KubeClient['list'] = async (...asked) => {
     try {
       return await this.#client.list(...asked);

@@ -9,7 +9,7 @@ import { ApiError } from '../../kube/errors.ts';
 import { type Result, Workqueue } from '../../runtime/workqueue.ts';
 
 export interface QuestionsOptions<A, C> {
-  /** Asks the target about a key, `namespace/name`; rejects if there is no answer. */
+  /** Asks the target about a key, `namespace/name`; rejects if no answer comes. */
   readonly askNow: (key: string, client: C, signal: AbortSignal) => Promise<A>;
   /** Called with a key about which there is an answer. */
   readonly onAnswer: (key: string) => void;

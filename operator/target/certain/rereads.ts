@@ -12,7 +12,7 @@ export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOpti
   readonly of: Resource;
   /** Reads an object, or refuses it. */
   readonly read: (object: T) => Read<T>;
-  /** Called before it counts as an answer that there is no such object; rejects if it does not count. */
+  /** Called before "not found" counts as an answer; rejects if it does not count. */
   readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 

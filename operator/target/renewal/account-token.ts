@@ -37,7 +37,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 /** A uid, as API servers make them. */
 const UID = /^[-A-Za-z0-9]{1,128}$/;
 
-/** Returns what a token says; undefined if it is no token of a ServiceAccount, or one that never ends. Never throws. */
+/** Returns what a token says; undefined if it is not a token of a ServiceAccount, or never ends. Never throws. */
 export function readAccountToken(token: string): AccountToken | undefined {
   const claims = claimsOf(token);
   const { iat, exp } = claims;
@@ -59,7 +59,7 @@ export function readAccountToken(token: string): AccountToken | undefined {
 /** Returns the user name by which an API server knows the account of a token. */
 export const userOf = ({ namespace, account }: AccountToken): string => `system:serviceaccount:${namespace}:${account}`;
 
-/** Reports whether two tokens are of one account: its uid is no other's in any cluster. */
+/** Reports whether two tokens are of one account: its uid is unique among all clusters. */
 export const isSameAccount = (a: AccountToken, b: AccountToken): boolean => a.uid === b.uid && userOf(a) === userOf(b);
 
 /**

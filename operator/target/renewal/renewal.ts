@@ -48,7 +48,7 @@ export interface RenewalOptions {
   readonly source: Pick<KubeClient, 'patch'>;
   /** Tries credentials: returns the user that the target knows them by. */
   readonly tryOut: (access: ClusterAccess, signal: AbortSignal) => Promise<string | undefined>;
-  /** Called on change with why the token is not renewed; undefined: it is. */
+  /** Called on change with why the token is not renewed; undefined if it is. */
   readonly onProblem: (problem: string | undefined) => void;
   /** Part of a token's lifetime after which it is renewed. @default 0.8 */
   readonly part?: number | undefined;
@@ -80,7 +80,7 @@ export class Renewal {
     return this.#problem;
   }
 
-  /** Renews the token of these credentials from now on; undefined: of none. */
+  /** Renews the token of these credentials from now on; undefined for none. */
   follow(inUse: CredentialsInUse | undefined, signal: AbortSignal): void {
     this.#end.abort();
     this.#end = new AbortController();

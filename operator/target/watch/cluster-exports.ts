@@ -44,7 +44,7 @@ export interface ClusterExportsOptions {
   readonly onIdentity: () => void;
   /**
    * Called on change: the exports and their Services can be read (undefined), or not all of them. That ServiceExports are
-   * refused, or that there is no such kind, is no obstacle (rule K5).
+   * refused, or that the kind is not served, does not matter (rule K5).
    */
   readonly onReachable?: ((obstacle: ReadObstacle | undefined) => void) | undefined;
   /** Called when the cluster has been heard: a list, an event or a bookmark has come. */
@@ -191,7 +191,7 @@ export class ClusterExports implements ServiceExports {
 
   #stateChanged(): void {
     const unreadable = this.#namespaces.reconsider();
-    // While it is not known what is exported, nobody need ask.
+    // While it is not known what is exported, no question is due.
     this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));
     if (this.#exports.isMissing) this.#confirmation.missing();
     else for (const key of this.keys()) this.#confirmation.saw(key);

@@ -1,4 +1,4 @@
-/** The id that a cluster claims by its ClusterProperty `cluster.clusterset.k8s.io` (rule K2); nobody need have the CRD. */
+/** The id that a cluster claims by its ClusterProperty `cluster.clusterset.k8s.io` (rule K2). The CRD is optional. */
 import { AboutApi } from '../../../crds/wire.ts';
 import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-kind.ts';
 import { weightOf } from '../../runtime/weight.ts';

@@ -15,7 +15,7 @@ export class ExportNamespaces {
   readonly #recounted = new Set<string>();
 
   /**
-   * @param namespaces the only ones that are read; undefined: all
+   * @param namespaces the only ones that are read; undefined for all
    * @param stateIn returns whether the exports of a namespace that is read can be
    */
   constructor(namespaces: readonly string[] | undefined, stateIn: (namespace: string) => KindState) {
@@ -46,7 +46,7 @@ export class ExportNamespaces {
 
   /**
    * Notes that a namespace was listed.
-   * @param namespace undefined: all of them, together
+   * @param namespace undefined for all of them together
    * @param lost number of exports that the list took away
    * @returns the namespaces that are to be listed anew, to be counted with it
    */

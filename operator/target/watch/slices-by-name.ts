@@ -21,7 +21,7 @@ export interface Wanting {
 export interface SlicesByNameOptions {
   /** Starts a watch of the slices of these names; `shard` is its number. */
   readonly watch: (labelSelector: string, shard: number, names: ReadonlySet<string>) => WatchedStore<EndpointSlice>;
-  /** The Services that want slices by name; undefined: not known now. */
+  /** The Services that want slices by name; undefined while that is not known. */
   readonly wanting: () => readonly Wanting[] | undefined;
   /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
   readonly labelCopyMs?: number | undefined;

@@ -12,11 +12,11 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** What is wrong, nothing if all is well; or why it could not be judged, the cause of which another check reports. */
+/** What is wrong, nothing if all is well; or why it could not be judged, if another check reports the cause. */
 export type Judgement =
   | {
       readonly findings: readonly Finding[];
-      /** What of it could not be judged, and why, the cause of which another check reports. */
+      /** What could not be judged, and why; another check reports the cause. */
       readonly partly?: string | undefined;
     }
   | { readonly skipped: string };

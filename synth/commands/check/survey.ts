@@ -47,7 +47,7 @@ export interface Scope {
   readonly context: string;
   readonly namespace: string;
   readonly linkerdNamespace: string;
-  /** The only Link to check; undefined: all. */
+  /** The only Link to check; undefined for all. */
   readonly link: string | undefined;
   /** Version of this command line. */
   readonly version: string;
@@ -64,12 +64,12 @@ export interface LinkFacts {
   readonly cluster: string;
   readonly settings: LinkSettings | undefined;
   readonly errors: readonly FieldError[];
-  /** By type; undefined: none is stored. */
+  /** By type; undefined if none is stored. */
   readonly conditions: ReadonlyMap<string, LinkCondition> | undefined;
   /** Name of the Secret. */
   readonly secretName: string;
   readonly credentials: Read<CredentialsRead> | undefined;
-  /** Undefined: there are no credentials to read it with. */
+  /** Undefined if it has no credentials to be read with. */
   readonly target: Target | undefined;
   /** The copy of the credentials for Linkerd's destination controller. */
   readonly destination: Read<Secret | undefined> | undefined;
@@ -78,7 +78,7 @@ export interface LinkFacts {
 
 /** What there is of the MCS API in the source. */
 export interface McsFacts {
-  /** Whether the operator that is installed imports by it; undefined: no operator is known whose settings say so. */
+  /** Whether the operator that is installed imports by it; undefined if no operator is known whose settings say so. */
   readonly isServed: boolean | undefined;
   /** Those of its CRDs that there are, by name. */
   readonly crds: ReadonlyMap<string, Crd>;
@@ -94,7 +94,7 @@ export interface Survey extends Scope {
   readonly linkerd: LinkerdRead;
   readonly crd: Read<Crd | undefined>;
   readonly mcs: Read<McsFacts>;
-  /** Undefined: the API server does not serve them. The same holds of the next two. */
+  /** Undefined if the API server does not serve them. The same holds of the next two. */
   readonly serviceImports: Read<readonly ServiceImport[] | undefined>;
   readonly serviceExports: Read<readonly ServiceExport[] | undefined>;
   readonly failovers: Read<readonly FailoverObject[] | undefined>;
@@ -106,7 +106,7 @@ export interface Survey extends Scope {
   readonly pods: Read<readonly Pod[]>;
   /** By name of the Lease. */
   readonly heartbeats: Read<ReadonlyMap<string, Heartbeat>>;
-  /** The rights of the operator's account; undefined: nobody is known to ask for. */
+  /** The rights of the operator's account; undefined if nobody is known to ask for. */
   readonly operatorRights: Read<readonly Granted[]> | undefined;
   readonly mirrors: Read<readonly Service[]>;
   readonly endpoints: Read<readonly Endpoints[]>;

@@ -45,7 +45,7 @@ export interface Target {
   readonly members: Read<readonly string[]>;
   /** Namespace in which the gateway is looked for. */
   readonly gatewayNamespace: string;
-  /** Undefined: none was found. */
+  /** Undefined if none was found. */
   readonly gateway: Read<TargetGateway | undefined>;
   /** What could not be read. */
   readonly unread: readonly Unread[];

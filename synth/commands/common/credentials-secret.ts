@@ -13,7 +13,7 @@ export type CredentialsRead =
   /** Why there are none: the Secret, or the kubeconfig in it. */
   | { readonly ok: false; readonly in: 'Secret' | 'kubeconfig'; readonly reason: string };
 
-/** Reads a credentials Secret; undefined: there is none. */
+/** Reads a credentials Secret; undefined if there is none. */
 export const readCredentials = (secret: SecretManifest | undefined): CredentialsRead => {
   const no = (within: 'Secret' | 'kubeconfig', reason: string): CredentialsRead => ({ ok: false, in: within, reason });
   if (secret === undefined) return no('Secret', 'not found');

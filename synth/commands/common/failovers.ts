@@ -10,7 +10,7 @@ import type { Unserved } from './lease.ts';
 import { conditionOf, isStale, type LinkCondition, NOT_REPORTED } from './link-status.ts';
 import { ifAllowed, type Readable } from './readable.ts';
 
-/** A ServiceFailover of which nothing is certain but its metadata. */
+/** A ServiceFailover as it was read: only its metadata is certain. */
 export interface FailoverObject extends KubeObject {
   readonly spec?: { readonly service?: unknown };
   readonly status?: { readonly active?: unknown };
@@ -27,7 +27,7 @@ export interface FailoverReport {
   readonly ready: LinkCondition;
 }
 
-/** Reads all, sorted by `namespace/name`; undefined: the API server does not serve them. */
+/** Reads all, sorted by `namespace/name`; undefined if the API server does not serve them. */
 export const readFailovers = async (
   source: Pick<Cluster, 'list' | 'serves'>,
 ): Promise<Readable<readonly FailoverObject[]> | undefined> => {

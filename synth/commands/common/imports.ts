@@ -13,13 +13,13 @@ interface Ref {
   readonly name: string;
 }
 
-/** The ServiceImport of a name; undefined: there is none, or it may not be read. */
+/** The ServiceImport of a name; undefined if there is none, or it may not be read. */
 export const findImport = async (source: Pick<Cluster, 'find'>, ref: Ref): Promise<ServiceImport | undefined> => {
   const found = foundIn(await ifAllowed(() => source.find<ServiceImport>(SERVICE_IMPORTS, ref)));
   return found && readServiceImport(found);
 };
 
-/** The ServiceExport of a name; undefined: there is none, or it may not be read. */
+/** The ServiceExport of a name; undefined if there is none, or it may not be read. */
 export const findExport = async (source: Pick<Cluster, 'find'>, ref: Ref): Promise<ServiceExport | undefined> => {
   const found = foundIn(await ifAllowed(() => source.find<ServiceExport>(SERVICE_EXPORTS, ref)));
   return found && readServiceExport(found);
@@ -27,7 +27,7 @@ export const findExport = async (source: Pick<Cluster, 'find'>, ref: Ref): Promi
 
 const foundIn = <T>(read: Readable<T>): T | undefined => ('found' in read ? read.found : undefined);
 
-/** All of them, sorted by `namespace/name`; undefined: they may not be read. */
+/** All of them, sorted by `namespace/name`; undefined if they may not be read. */
 export interface McsObjects {
   readonly imports: readonly ServiceImport[] | undefined;
   readonly exports: readonly ServiceExport[] | undefined;
@@ -35,7 +35,7 @@ export interface McsObjects {
   readonly obstacle: string | undefined;
 }
 
-/** Reads all of them; undefined: the API server does not serve ServiceImports. */
+/** Reads all of them; undefined if the API server does not serve ServiceImports. */
 export const readMcs = async (source: Pick<Cluster, 'list' | 'serves'>): Promise<McsObjects | undefined> => {
   const [imports, exports] = await Promise.all([
     ifAllowed(() => source.list<ServiceImport>(SERVICE_IMPORTS, {})),
@@ -57,7 +57,7 @@ const byKey = (one: KubeObject, other: KubeObject): number => (keyOf(one) < keyO
 export type ExportFinding =
   { readonly what: 'unreported' } | { readonly what: 'invalid' | 'conflict'; readonly condition: LinkCondition };
 
-/** What is wrong with a ServiceExport; undefined: it is valid, and conflicts with no other. */
+/** What is wrong with a ServiceExport; undefined if it is valid, and conflicts with no other. */
 export const exportFinding = (serviceExport: ServiceExport): ExportFinding | undefined => {
   const [valid, conflict] = ['Valid', 'Conflict'].map((type) => conditionOf(serviceExport, type));
   if (valid === undefined || valid.status === 'Unknown' || isStale(valid, serviceExport)) return { what: 'unreported' };
@@ -66,7 +66,7 @@ export const exportFinding = (serviceExport: ServiceExport): ExportFinding | und
 };
 
 /**
- * The condition Ready of a ServiceImport that is not True; undefined: it is ready. Of one that is not the operator's nothing
+ * The condition Ready of a ServiceImport that is not True; undefined if it is ready. Of one that is not the operator's nothing
  * need be reported.
  */
 export const importFinding = (serviceImport: ServiceImport): LinkCondition | undefined => {

@@ -62,7 +62,7 @@ const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? va
 const textOf = (value: unknown): string => (typeof value === 'string' ? cut(value, MAX_CONDITION_MESSAGE) : '');
 const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-/** An object of which nothing is certain but its metadata. */
+/** An object as it was read: only its metadata is certain. */
 type Stored = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
 /** The conditions of an object, as they are stored. What has no type is none. */

@@ -21,7 +21,7 @@ export interface ClusterReader {
     of: Resource,
     ref: { readonly namespace?: string | undefined; readonly name: string },
   ): Promise<T | undefined>;
-  /** The objects that are selected; none if there is no such resource. */
+  /** The objects that are selected; none if the API server does not serve the resource. */
   select<T extends KubeObject>(of: Resource, where: Where): Promise<readonly T[]>;
   /** Whether there is such a resource; of manifests, whether they hold any object of it, or its CRD. */
   serves(of: Resource): Promise<boolean>;

@@ -48,7 +48,7 @@ export const applyCrds = (cluster: NamedCluster, ...flags: readonly string[]): s
 
 /**
  * Links a cluster again.
- * @param target undefined: its context is not known, as the Link has credentials in a Secret
+ * @param target undefined if its context is not known, as the Link has credentials in a Secret
  * @param flags what is to change
  */
 export const linkAgain = (

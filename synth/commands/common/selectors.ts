@@ -18,7 +18,7 @@ export const selectorFor = (terms: SelectorTerms): Selector | undefined => {
 };
 
 /**
- * A selector whose values are no user's.
+ * A selector whose values do not come from a user.
  * @throws Error if it is invalid: that is a mistake in the program
  */
 export const fixedSelector = (terms: SelectorTerms): Selector => {

@@ -9,7 +9,7 @@ import { isDnsLabel } from '../../../crds/names.ts';
 export type Asked =
   | { readonly ip: string }
   | {
-      /** Undefined: it was not said. */
+      /** Undefined if it was not said. */
       readonly namespace: string | undefined;
       readonly name: string;
       /** Whether it is a name of the MCS API, as `web.shop.svc.clusterset.local`. */
@@ -19,7 +19,7 @@ export type Asked =
 /** Kinds before a slash, as kubectl takes them. */
 const KINDS: ReadonlySet<string> = new Set(['svc', 'service', 'services']);
 
-/** Reads `shop/web`, `svc/web`, `web`, `web.shop`, `web.shop.svc.cluster.local:80`, a URL, or an address; undefined: none of these. */
+/** Reads `shop/web`, `svc/web`, `web`, `web.shop`, `web.shop.svc.cluster.local:80`, a URL, or an address; undefined if it is none of these. */
 export const readAsked = (text: string): Asked | undefined => {
   const [, scheme, rest = ''] = /^([a-z][a-z\d+.-]*:\/\/)?(.*)$/is.exec(text.trim()) ?? [];
   if (scheme !== undefined) return ofHost(rest.replace(/[/?#].*$/s, '').replace(/^.*@/s, ''));

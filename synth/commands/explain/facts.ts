@@ -28,7 +28,7 @@ export interface ServiceRef {
 
 /** The target Service, and what is behind it. */
 export interface TargetFacts extends NamedCluster {
-  /** Undefined: there is none. */
+  /** Undefined if there is none. */
   readonly service: Service | undefined;
   readonly slices: readonly EndpointSlice[];
 }
@@ -44,7 +44,7 @@ export interface Facts {
   readonly unserved: string | undefined;
   /** The Service in the target. */
   readonly ref: ServiceRef;
-  /** Undefined: the target is not read, or cannot be. */
+  /** Undefined if the target is not read, or cannot be. */
   readonly target: TargetFacts | undefined;
   /** Why the target cannot be read, though it was to be. */
   readonly away?: { readonly context: string; readonly obstacle: string } | undefined;

@@ -22,20 +22,20 @@ export interface FederationFacts {
   readonly source: Place;
   /** The Services that join. */
   readonly member: ServiceRef;
-  /** Undefined: there is none. */
+  /** Undefined if there is none. */
   readonly federated: FederatedService | undefined;
   /** The Service that has the name of the federated one, whoever made it. */
   readonly live: Service | undefined;
-  /** The Service of the source that may join; undefined: there is none. */
+  /** The Service of the source that may join; undefined if there is none. */
   readonly local: Service | undefined;
-  /** Who writes local memberships; empty: nobody; undefined: it may not be read. */
+  /** Who writes local memberships: empty if nobody does, undefined if that may not be read. */
   readonly localHolder: string | undefined;
   /** Links, and what each reports of its member. */
   readonly links: readonly { readonly link: LinkReport; readonly report: ServiceReport | undefined }[];
 }
 
 /**
- * Reads what is known of a federated Service, by its own name or that of its members; undefined: neither the cluster nor a
+ * Reads what is known of a federated Service, by its own name or that of its members; undefined if neither the cluster nor a
  * Link knows of one.
  */
 export const federationFactsOf = async (

@@ -24,16 +24,16 @@ export interface ImportFacts {
   readonly source: NamedCluster;
   /** The exported Services, and the ServiceImport. */
   readonly ref: ServiceRef;
-  /** Undefined: there is none. */
+  /** Undefined if there is none. */
   readonly serviceImport: ServiceImport | undefined;
-  /** The ServiceExport of the source itself; undefined: there is none. */
+  /** The ServiceExport of the source itself; undefined if there is none. */
   readonly serviceExport: ServiceExport | undefined;
   /** Those that DNS reads. */
   readonly slices: readonly EndpointSlice[];
 }
 
 /**
- * Reads what is known of a ServiceImport, by its own name or that of the Service derived from it; undefined: the cluster has
+ * Reads what is known of a ServiceImport, by its own name or that of the Service derived from it; undefined if the cluster has
  * neither an import nor an export of that name, or they may not be read.
  */
 export const importFactsOf = async (

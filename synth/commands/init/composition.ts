@@ -17,12 +17,12 @@ export interface Member extends Surveyed {
 /** What the file has of what runs. */
 export interface Composition {
   readonly members: readonly Member[];
-  /** Undefined: each two are linked, or nothing is linked yet. */
+  /** Undefined if each two are linked, or nothing is linked yet. */
   readonly pairs: readonly Pair[] | undefined;
   readonly links: readonly (Pair & Readonly<Record<string, unknown>>)[];
   /** Fields of the set. */
   readonly set: Readonly<Record<string, unknown>>;
-  /** Undefined: no operator runs. */
+  /** Undefined if no operator runs. */
   readonly operator: Readonly<Record<string, unknown>> | undefined;
   /** What was found, for comments of the file. */
   readonly comments: readonly string[];

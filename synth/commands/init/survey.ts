@@ -40,7 +40,7 @@ export interface Surveyed {
   readonly silence: string | undefined;
 }
 
-/** Asks a cluster. One that cannot be asked, or does not answer, is no error: the user fills in what is missing. */
+/** Asks a cluster. One that cannot be asked, or does not answer, is not an error: the user fills in what is missing. */
 export const surveyCluster = async (
   { kubeconfig, namespace, linkerdNamespace }: InitFlags,
   context: string,

@@ -30,7 +30,7 @@ export interface AccessRead {
   readonly held: Held;
   /** Whether Linkerd may read the target, or is to. */
   readonly flat: boolean;
-  /** The only namespaces that the source may read; undefined: all. */
+  /** The only namespaces that the source may read; undefined for all. */
   readonly exportNamespaces: readonly string[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * `linkspan allow`: an account in a target, for somebody else to read it with. Its manifests are printed, or written with
- * `--apply`. `linkspan link-gen` then makes credentials of its token. The namespace is no part of them: whoever deleted
+ * `--apply`. `linkspan link-gen` then makes credentials of its token. The namespace is not part of them: whoever deleted
  * what is printed would delete all that is in it.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';

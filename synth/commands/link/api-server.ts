@@ -10,7 +10,7 @@ import type { Problem } from '../common/command-error.ts';
 export interface ApiServer {
   /** URL. */
   readonly server: string;
-  /** CA certificates: PEM, in base64; undefined: those that the target gives its own pods. */
+  /** CA certificates: PEM, in base64; undefined for those that the target gives its own pods. */
   readonly caData: string | undefined;
   readonly tlsServerName: string | undefined;
 }

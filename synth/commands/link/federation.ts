@@ -10,7 +10,7 @@ interface Needs {
   readonly flat: boolean;
 }
 
-/** What is given, or what the other flags allow; undefined: the Link need not say. */
+/** What is given, or what the other flags allow; undefined if the Link need not say. */
 export const federationOf = ({ federation, flat, gateway }: Needs): Federation | undefined =>
   federation ?? (gateway && !flat ? 'gateway' : undefined);
 

@@ -1,6 +1,6 @@
 /**
  * What flags say of the gateway of one way. A Link records it, since it cannot be read of the target: an address that was
- * given is no address of the gateway's Service, and the Service may not be the usual one. Pure.
+ * given is not an address of the gateway's Service, and the Service may not be the usual one. Pure.
  */
 import { Annotation } from '../../../crds/wire.ts';
 import type { LinkObject } from '../common/link-object.ts';

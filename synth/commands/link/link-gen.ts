@@ -110,7 +110,7 @@ const accountOf = async (
 
 /**
  * The selectors of the Link.
- * @throws CommandError for those that are no label queries
+ * @throws CommandError for those that are not label queries
  */
 const selectorsOf = (flags: LinkGenFlags): NonNullable<LinkContents['selectors']> => {
   const problems: Problem[] = [];

@@ -32,7 +32,7 @@ export interface LinkSettings {
   readonly sourceName: string;
   readonly targetName: string;
   readonly domains: Domains;
-  /** Undefined: flat mode only. */
+  /** Undefined in flat mode. */
   readonly gateway: GatewayFacts | undefined;
   /** Namespace of the target's control plane. */
   readonly linkerdNamespace: string;

@@ -33,7 +33,7 @@ type TwoFlags = Pick<PairFlags, 'kubeconfig' | 'context' | 'toKubeconfig'> & { r
 
 /**
  * Opens both clusters, gives them to a command, and closes them.
- * @param check what is asked of them before they are told apart, which takes requests
+ * @param check what is asked of them first: telling them apart takes requests
  * @throws TerminalError for a kubeconfig or a context that cannot be used
  * @throws CommandError for one cluster given twice
  */

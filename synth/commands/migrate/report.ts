@@ -143,7 +143,7 @@ const localStepsText = ({ isLeft, after, steps }: LocalReport): string => {
 const countOf = (changes: PlanReport | undefined): string =>
   changes === undefined ? '' : String(changes.changes.length);
 
-/** Who writes, as people read it: one of the Deployments of which the holder of the Lease is a pod. */
+/** Who writes, as people read it: the Deployment that the holder of the Lease is a pod of. */
 const writerText = (
   { writer, holder = '' }: Pick<LinkReport, 'writer' | 'holder'>,
   deployments: readonly string[],
@@ -180,7 +180,7 @@ const LOCAL_COLUMNS: readonly Column<LocalReport>[] = [
   { heading: 'STEPS', value: localStepsText },
 ];
 
-/** @param local undefined: Linkerd's local mirror is not installed */
+/** @param local undefined if Linkerd's local mirror is not installed */
 export const migrationText = (
   links: readonly LinkReport[],
   local: LocalReport | undefined,

@@ -29,7 +29,7 @@ export interface Deployment extends KubeObject {
 
 /** Who writes under a Lease that Linkerd's controllers take too. */
 export interface Writing {
-  /** Holder of the Lease; undefined: nobody. */
+  /** Holder of the Lease; undefined if nobody holds it. */
   readonly holder: string | undefined;
   /** `operator`: its own Lease is held by the same. */
   readonly writer: 'operator' | 'another' | 'nobody';
@@ -47,7 +47,7 @@ export interface LinkState extends Writing {
   readonly mirrors: ReadonlyMap<string, string>;
 }
 
-/** Reads one Link's state; undefined if there is no such Link. */
+/** Reads one Link's state; undefined if the Link does not exist. */
 export const readState = async (
   reader: ClusterReader,
   namespace: string,

@@ -117,14 +117,14 @@ export interface Awaited<State> {
   readonly name: string;
   /** Name of the Lease that says who writes. */
   readonly lease: string;
-  /** Its state now; undefined if there is no such object. */
+  /** Its state now; undefined if it does not exist. */
   read(options: StepOptions): Promise<State | undefined>;
 }
 
 /**
  * Waits for an object.
  * @param what as in `waited 5 s for the operator to write for it`, without `it`
- * @param pending why it is not so yet; undefined: it is
+ * @param pending why it is not so yet; undefined if it is
  */
 export const until = async <State>(
   awaited: Awaited<State>,

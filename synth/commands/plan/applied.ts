@@ -20,7 +20,7 @@ const NOBODYS = 'linkspan-plan';
 
 /**
  * The Link of a file as a server-side apply would leave it in the cluster, by a dry run under the field manager that has
- * applied it last; as it is in the file if there is no such Link yet.
+ * applied it last; as it is in the file if the Link does not exist yet.
  */
 export const appliedLink = async (
   cluster: Cluster,

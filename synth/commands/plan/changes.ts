@@ -8,7 +8,7 @@ export type Action = 'create' | 'change' | 'replace' | 'delete';
 /** One field that would differ. */
 export interface Difference {
   readonly path: string;
-  /** Undefined: it is not there. */
+  /** Undefined if it is not there. */
   readonly before: unknown;
   readonly after: unknown;
 }
@@ -147,7 +147,7 @@ const differencesOf = (
   for (const field of ['labels', 'annotations'] as const) {
     const [a, b] = [before.metadata[field] ?? {}, after.metadata[field] ?? {}];
     for (const key of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
-      // It alone is no reason to write (rule B4).
+      // It alone causes no write (rule B4).
       if (key !== Annotation.remoteResourceVersion) compare(`${field}["${key}"]`, a[key], b[key]);
     }
   }

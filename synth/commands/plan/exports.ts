@@ -11,7 +11,7 @@ import { slicesOfServices } from './slices.ts';
 /** What of it does not depend on the Links. */
 export type SourceImports = Pick<ImportFacts, 'imports' | 'local'>;
 
-/** Reads what the source cluster has; undefined: it has no ServiceImports, or the operator leaves them alone. */
+/** Reads what the source cluster has; undefined if it has no ServiceImports, or the operator leaves them alone. */
 export const readImports = async (
   reader: ClusterReader,
   { serviceImports, mirrorNamespaces }: OperatorConfig,
@@ -24,7 +24,7 @@ export const readImports = async (
 
 /**
  * Reads what a cluster exports.
- * @param namespaces the only ones that are read; undefined: all
+ * @param namespaces the only ones that are read; undefined for all
  */
 export const readExports = async (
   reader: ClusterReader,

@@ -19,7 +19,7 @@ export interface FailoverManifest extends KubeObject {
 }
 
 /**
- * Reads it; undefined: there are no ServiceFailovers, or the operator leaves them alone.
+ * Reads it; undefined if there are no ServiceFailovers, or the operator leaves them alone.
  * @param given ServiceFailovers that are about to be applied
  */
 export const readFailovers = async (

@@ -6,7 +6,7 @@ import type { ClusterReader } from '../common/reader.ts';
 
 /**
  * Lists the objects of a kind.
- * @param namespaces the only ones that are read; undefined: all. What cannot be read in one of them is not read at all
+ * @param namespaces the only ones that are read; undefined for all. What cannot be read in one of them is not read at all
  */
 export const listed = async <T extends KubeObject>(
   reader: ClusterReader,

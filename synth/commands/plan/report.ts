@@ -22,7 +22,7 @@ export interface PlanReport {
 
 export interface RefusedEntry {
   readonly link: string;
-  /** `namespace/name` of the target Service; undefined: the whole Link. */
+  /** `namespace/name` of the target Service; undefined for the whole Link. */
   readonly service: string | undefined;
   /** Name of the mirror, or of the federated Service, that there would be. */
   readonly mirror: string | undefined;

@@ -53,9 +53,9 @@ export interface Source {
   /** By name. */
   readonly leases: ReadonlyMap<string, Lease>;
   readonly federation: SourceFederation;
-  /** Undefined: the MCS API is left alone. */
+  /** Undefined if the MCS API is left alone. */
   readonly imports: SourceImports | undefined;
-  /** Undefined: ServiceFailovers are left alone. */
+  /** Undefined if ServiceFailovers are left alone. */
   readonly failover: FailoverFacts | undefined;
 }
 

@@ -50,11 +50,11 @@ const leftOf = (links: readonly LinkState[], of: 'services' | 'members'): readon
 
 /** What there is beside Links. */
 export interface Joint {
-  /** The federated Services; undefined: they are not read. */
+  /** The federated Services; undefined if they are not read. */
   readonly federated?: readonly FederatedService[] | undefined;
-  /** Undefined: the API server does not serve the MCS API. */
+  /** Undefined if the API server does not serve the MCS API. */
   readonly mcs?: McsObjects | undefined;
-  /** Undefined: the API server does not serve ServiceFailovers, or they may not be read. */
+  /** Undefined if the API server does not serve ServiceFailovers, or they may not be read. */
   readonly failovers?: readonly FailoverReport[] | undefined;
 }
 

@@ -13,7 +13,7 @@ const readyFindings = (failover: FailoverObject, survey: Survey): readonly Findi
   const { name, namespace = '' } = failover.metadata;
   const resource = `${FailoverApi.plural}.${FailoverApi.group}`;
   const remedy = `see its conditions: ${byKubectl(survey, '-n', namespace, 'describe', resource, name)}`;
-  // What is about to be known is no fault yet; what nobody reports on is.
+  // What is about to be known is not a fault yet; what nobody reports on is.
   const report = ready.reason === 'Pending' ? warning : error;
   return [report(`${FailoverApi.kind} ${key}`, conditionText(ready), remedy)];
 };

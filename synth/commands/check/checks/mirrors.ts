@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'mirror-namespaces': ['MissingNamespace', 'NamespaceNotAllowed'],
   'mirror-services': ['InvalidService'],
 };
-/** Reasons that other checks explain, or that are no fault: a headless Service that is scaled to zero. */
+/** Reasons that other checks explain, or that are not faults: a headless Service that is scaled to zero. */
 const EXPLAINED: readonly string[] = ['WaitingForEndpoints', 'WaitingForGateway', 'LimitExceeded'];
 
 const refusedFindings = (

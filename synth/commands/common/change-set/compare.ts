@@ -100,7 +100,7 @@ const yieldedParts = (live: KubeObject, object: ApiJson, path: FieldPath): reado
   return isDeepStrictEqual(valueAt(live, path), valueAt(object, path)) ? [] : [path];
 };
 
-/** What is wanted and differs. What an object has besides, defaults among it, is no difference. */
+/** What is wanted and differs. What an object has besides, defaults among it, does not count. */
 const missing = (live: unknown, wanted: unknown, path: FieldPath): readonly FieldChange[] =>
   fieldChanges(live, wanted, path).filter(({ after }) => after !== undefined);
 

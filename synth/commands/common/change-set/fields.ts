@@ -41,7 +41,7 @@ export const fieldChanges = (before: unknown, after: unknown, path: FieldPath = 
   if (isDeepStrictEqual(before, after)) return [];
   const was = stepsOf(before);
   const is = stepsOf(after);
-  // What comes or goes is told field by field; an empty map or list is a value of its own.
+  // What comes or goes is listed field by field; an empty map or list is a value of its own.
   if (Array.isArray(before) !== Array.isArray(after) && before !== undefined && after !== undefined) {
     return [{ path, before, after }];
   }
