@@ -79,12 +79,13 @@ function desiredOrBegun(observed: Observed, shape: Shape, nameOf: NameOf, { pods
     case 'clusterIP':
     case 'headless': {
       const own = nameOf();
-      if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lostName(observed, own)] };
+      const retained = (): Manifests => retainedAs(observed, shape, staying);
+      if (own === undefined || 'lostTo' in own) return { ...retained(), refusals: [lostName(observed, own)] };
       const { link, namespace, namespaceState } = observed;
       const rendered =
         shape.kind === 'headless' ? headless(observed, shape, nameOf, { pods, staying }) : single(observed, shape);
       if (rendered.isUnfinished) return rendered;
-      const { services, endpoints } = retainedAs(observed, shape, staying);
+      const { services, endpoints } = retained();
       return {
         ...rendered,
         services: [...rendered.services, ...services],
@@ -154,24 +155,26 @@ function headless(
   return merged(parts);
 }
 
-/** Our Services as they are, and their endpoints, which follow the gateway. @param services those that are kept. @default - all */
-const keptAs = (observed: Observed, staying: StayingRender, services = observed.owned.services): Manifests => ({
+/** Reports whether what has the name of a Service stays as it is. */
+type Stays = (service: string) => boolean;
+
+/** Our Services as they are, and endpoints of ours, which follow the gateway. @param stays @default - all */
+const keptAs = (observed: Observed, staying: StayingRender, stays: Stays = () => true): Manifests => ({
   ...NOTHING,
-  services: keptServices(observed, services),
-  endpoints: refreshedEndpoints(observed, staying, services).map(toDesired),
+  services: keptServices(
+    observed,
+    observed.owned.services.filter(({ metadata }) => stays(metadata.name)),
+  ),
+  endpoints: refreshedEndpoints(observed, staying, stays).map(toDesired),
 });
 
 /**
  * Some of our Services that stay as they are, and their endpoints, which follow the gateway.
  * @param pods what was rendered before
  */
-export function stayingAs(observed: Observed, pods: Rendered, stays: (service: string) => boolean): Manifests {
+export function stayingAs(observed: Observed, pods: Rendered, stays: Stays): Manifests {
   const staying = pods.staying(`${observed.namespace}/${observed.name}`);
-  const kept = keptAs(
-    observed,
-    staying,
-    observed.owned.services.filter(({ metadata }) => stays(metadata.name)),
-  );
+  const kept = keptAs(observed, staying, stays);
   staying.end();
   return staying.isUnfinished ? UNFINISHED : kept;
 }
@@ -180,7 +183,7 @@ export function stayingAs(observed: Observed, pods: Rendered, stays: (service: s
 function kept(observed: Observed, name: string, staying: StayingRender): Manifests {
   const live = indexOf(observed.owned).services.get(name);
   if (live === undefined) return NOTHING;
-  const manifests = keptAs(observed, staying, [live]);
+  const manifests = keptAs(observed, staying, (service) => service === name);
   return manifests.services.length > 0 ? manifests : { ...manifests, services: [{ of: SERVICES, object: live }] };
 }
 
@@ -188,10 +191,7 @@ function kept(observed: Observed, name: string, staying: StayingRender): Manifes
 function retainedAs(observed: Observed, shape: MirroredShape, staying: StayingRender): Manifests {
   if (shape.kind === 'flat' || shape.endpoints !== undefined) return NOTHING;
   const local = mirrorName(observed.name, observed.link.cluster);
-  const isMirror = ({ metadata }: Service): boolean => metadata.name === local;
-  const { services } = observed.owned;
-  const stay = shape.kind === 'headless' ? services : services.filter(isMirror);
-  const manifests = keptAs(observed, staying, stay);
+  const manifests = keptAs(observed, staying, shape.kind === 'headless' ? undefined : (service) => service === local);
   // What the mirror itself must be is known.
   return { ...manifests, services: manifests.services.filter(({ object }) => object.metadata.name !== local) };
 }

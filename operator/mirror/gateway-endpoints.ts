@@ -10,7 +10,7 @@ import {
   gatewaySubset,
 } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
-import type { ObjectMeta, Service } from '../kube/objects.ts';
+import type { ObjectMeta } from '../kube/objects.ts';
 import type { GatewayView, Observed, OwnedObjects } from './observed.ts';
 import { indexOf } from './owned-index.ts';
 import type { StayingRender } from './rendered.ts';
@@ -62,20 +62,25 @@ export function gatewayEndpointsOf(observed: Observed, ready: boolean): (name: s
  * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a mirror that is kept
  * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of ports
  * stay as they are. If the Link has no gateway, they are not ready. Those of a headless mirror are left out once they lead
- * to endpoint mirrors: until then they are those of the mirror in whose place it came.
+ * to endpoint mirrors: until then they are those of the mirror in whose place it came. Endpoints without a Service of ours
+ * are among them: it may yet be created, and clients of one that somebody has made his own are led to the gateway as well.
  * @param staying renders them; what it leaves for the next turn is not returned
- * @param services those of ours whose endpoints are wanted. @default - all
+ * @param stays reports for which names of Services they are wanted. @default - all
  */
 export function refreshedEndpoints(
   observed: Observed,
   staying: StayingRender,
-  services: readonly Service[] = observed.owned.services,
+  stays: (service: string) => boolean = () => true,
 ): readonly ApiJson[] {
   const { owned, namespaceState } = observed;
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
-  return services.flatMap(({ metadata: { name }, spec }) => {
+  const { services, endpoints, slices } = indexOf(owned);
+  const names = new Set([...services.keys(), ...endpoints.keys(), ...slices.keys()]);
+  return [...names].filter(stays).flatMap((name) => {
     const gateway = gatewayEndpoints(observed, name, true);
-    const isRefreshed = ({ leadToGateway }: Live): boolean => leadToGateway || spec?.clusterIP !== 'None';
+    const service = services.get(name);
+    const isSingle = service !== undefined && service.spec?.clusterIP !== 'None';
+    const isRefreshed = ({ leadToGateway }: Live): boolean => leadToGateway || isSingle;
     const live = [
       { kind: 'endpoints', ...endpointsOf(owned, name) },
       { kind: 'slices', ...slicesOf(owned, name) },

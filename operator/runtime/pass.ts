@@ -227,10 +227,10 @@ class Tally<R extends Reason> {
     }
   }
 
-  /** Reports whether an object belongs to a Service that could not be created, or replaced. */
-  isOfUnwritten({ object: { metadata } }: Action): boolean {
+  /** Reports whether an object belongs to a Service that could not be created, or replaced. What is there is kept true. */
+  isOfUnwritten({ op, object: { metadata } }: Action): boolean {
     const names = [metadata.name, metadata.labels?.[Label.serviceName] ?? ''];
-    return names.some((name) => this.unreplaced.has(name) || this.#refusedNames.has(name));
+    return names.some((name) => this.unreplaced.has(name) || (op === 'create' && this.#refusedNames.has(name)));
   }
 
   #failed({ op, of, object }: Action, error: unknown): void {

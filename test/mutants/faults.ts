@@ -281,6 +281,18 @@ export const FAULTS: readonly Fault[] = [
     defects: ['what a headless mirror has of the one in whose place it came does not follow the gateway'],
   },
   {
+    rule: 'L86',
+    by: 'histories',
+    defects: ['L86 endpoints without a Service do not follow the gateway'],
+    needed: 1280,
+  },
+  {
+    rule: 'L86',
+    by: 'reading',
+    defects: ['L86 endpoints of a mirror that has lost its name do not follow the gateway'],
+    outside: 'a name must be lost while the slices of the target cannot be read',
+  },
+  {
     rule: 'A6',
     by: 'histories',
     needed: 1290,

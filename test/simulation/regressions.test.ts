@@ -245,6 +245,33 @@ const REGRESSIONS: readonly Regression[] = [
       { do: 'wait', ms: 35_000 },
     ],
   ],
+  [
+    'endpoints whose Service a webhook has denied are not ready once their Link has no gateway (C1, F3, L86)',
+    [
+      { do: 'deny', operation: 'create', resource: 'services', code: 403, ms: 40_000 },
+      { do: 'wait', ms: 15_000 },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'web', pods: [{ hostname: '', ready: true }] },
+      { do: 'wait', ms: 1000 },
+      { do: 'edit link', link: 'west', edit: { field: 'gatewayAddress', value: '' } },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+  [
+    'endpoints whose Service a user has made his own follow the gateway while their target cannot be read (F3, L86)',
+    [
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'web', pods: [{ hostname: '', ready: true }] },
+      { do: 'wait', ms: 4000 },
+      { do: 'rename link', first: 'remove' },
+      { do: 'put secret', link: 'west-v2', as: 'garbage' },
+      { do: 'wait', ms: 35_000 },
+      { do: 'edit mirror', kind: 'Service', index: 2, how: 'disown' },
+      { do: 'kill gateway', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
 ];
 
 /** The same where the source cluster has pods. */

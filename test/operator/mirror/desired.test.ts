@@ -69,6 +69,28 @@ describe('a mirror that is kept although it is refused', () => {
     expect(subsetsOf(manifests)).toEqual([{ notReadyAddresses, ports: gatewayPorts }]);
   });
 
+  const orphan = { gateway: { alive: false }, owned: { ...NOTHING_OWNED, endpoints: [live] } };
+  test.each<[string, ObservedOptions]>([
+    ['what it must be is not known', { decidable: false }],
+    ['it is beyond the limit', { isAdmitted: false }],
+    ['the endpoints of the target are not known', { slices: undefined, isForeign: () => true }],
+  ])('follows its gateway by endpoints that have no Service of ours, while %s (F3, L86)', (_, options) => {
+    const { manifests } = decide(observed({ ...orphan, ...options }), claims());
+    expect(subsetsOf(manifests)).toEqual([{ notReadyAddresses: gatewayIps, ports: gatewayPorts }]);
+  });
+
+  test.each([targetService(), headlessService()])(
+    'follows its gateway though its name is lost, while the endpoints of the target are not known (F3, L86)',
+    (target) => {
+      const since = '2020-01-01T00:00:00Z';
+      const other: Claim = { owner: { cluster: 'bar-west', key: 'shop/web' }, names: ['web-west'], since };
+      const given = { service: target, slices: undefined, gateway: { alive: false }, owned };
+      const manifests = manifestsOf(given, claims(['shop', other]));
+      expect(manifests.refusals).toMatchObject([{ reason: 'NameConflict' }]);
+      expect(subsetsOf(manifests)).toEqual([{ notReadyAddresses: gatewayIps, ports: gatewayPorts }]);
+    },
+  );
+
   const [web, pod] = ['web-west', 'web-0-west'].map((name) => ownedService(name)) as [Service, Service];
   const ports = [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }];
   const mirrored = { type: 'ClusterIP', ports };

@@ -152,6 +152,15 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
     expect(refreshed({ ...options, gateway: null })).toMatchObject([body]);
   });
 
+  test.each([
+    ['Endpoints that lead there', owned({ endpoints: [ready] }, []), 1],
+    ['slices that lead there', owned({ slices: [slice(true)] }, []), 2],
+    ['Endpoints that list pods', owned({ endpoints: [ofPods] }, []), 0],
+  ])('and without a Service of ours %s do, if any (F3, L86)', (_, options, count) => {
+    const alive = { alive: false, addresses: ['203.0.113.1', '2001:db8::1'] };
+    expect(refreshed({ ...options, gateway: alive })).toHaveLength(count);
+  });
+
   it('and what lists the pods of a mirror that was headless does once it is known where that is (C1, C2)', () => {
     const options = owned({ slices: [sliceOfPods] });
     const gateway = { alive: undefined, wasAlive: false };
@@ -221,7 +230,6 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
   test.each<[string, ObservedOptions]>([
     ['empty Endpoints', owned({ endpoints: [ownedEndpoints('web-west', [])] })],
     ['Endpoints of a headless mirror', owned({ endpoints: [ofPods] }, headless)],
-    ['Endpoints without their Service', owned({ endpoints: [ready] }, [])],
     ['empty slices', owned({ slices: [ownedSlice('web-west-ipv4', 'web-west', undefined)] })],
     ['slices of a headless mirror', owned({ slices: [sliceOfPods] }, headless)],
     ['endpoints that are not there', owned({})],

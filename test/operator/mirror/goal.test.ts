@@ -310,6 +310,15 @@ describe('a name that the API server refuses (A4)', () => {
     expect(alone.did).toEqual(['create Service 0a']);
   });
 
+  it('keeps endpoints that it has already true: they follow the gateway (F3, L86)', async () => {
+    const result = await pass({
+      desired: { services: [service('0a')], endpoints: [endpoints('0a')] },
+      owned: { endpoints: [ownedEndpoints('0a', [])] },
+      answers: { 'create Service 0a': BAD_NAME },
+    });
+    expect(result.did).toEqual(['create Service 0a', 'update Endpoints 0a']);
+  });
+
   it('is no other mistake', async () => {
     const result = await pass({
       desired: { services: [service('a')] },
