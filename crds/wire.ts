@@ -220,6 +220,8 @@ export const PolicyApi = {
   anyMeshed: 'any-meshed',
   /** Name of the gateway's NetworkAuthentication. */
   sourceCluster: 'source-cluster',
+  /** Name of the copy of its networks that the policy of exports requires. */
+  keptNetworks: 'linkspan-source-networks',
   /** Name of the container port that Linkerd's proxy takes traffic on. */
   proxyPortName: 'linkerd-proxy',
   /** Name of the container port of its metrics and its health, and of the policy for it. */

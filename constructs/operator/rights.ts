@@ -214,7 +214,7 @@ const accessRules: readonly PolicyRule[] = [
   },
   {
     group: PolicyApi.group,
-    resources: ['httproutes', 'authorizationpolicies', 'meshtlsauthentications'],
+    resources: ['httproutes', 'authorizationpolicies', 'meshtlsauthentications', 'networkauthentications'],
     verbs: [...READ, ...WRITE],
     why: 'writes who may come through the gateway; `get` tells its own from a foreign object of the same name',
   },

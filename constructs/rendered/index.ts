@@ -7,7 +7,9 @@ export {
   ClientsAuthentication,
   GatewayAuthorization,
   GatewayRoute,
+  KeptNetworks,
   MAX_HOSTS,
+  type SourceNetwork,
 } from './access/gateway-access.ts';
 export { copiedAnnotations, copiedLabels, type Metadata } from './mirror/copied-metadata.ts';
 export { type CopiedEndpoint, type CopiedSlice, type EndpointConditions, type PodRef } from './mirror/copied-slice.ts';

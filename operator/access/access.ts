@@ -34,7 +34,7 @@ export class GatewayAccess {
       log,
       onChange: () => this.#changed(),
     });
-    const { routes, authentications, authorizations } = this.#watched;
+    const { routes, authentications, authorizations, networks } = this.#watched;
     this.#derivation = new AccessDerivation({
       config,
       mode,
@@ -51,6 +51,7 @@ export class GatewayAccess {
           httproutes: routes.store,
           meshtlsauthentications: authentications.store,
           authorizationpolicies: authorizations.store,
+          networkauthentications: networks.store,
         },
       }),
       derivation: this.#derivation,

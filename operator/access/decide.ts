@@ -17,6 +17,8 @@ import {
   isAccepted,
   isOurs,
   isServerWide,
+  keptNetworks,
+  type Networks,
   nothing,
   NOTHING_NAME,
   OPEN,
@@ -27,6 +29,7 @@ import {
   TCP_NAME,
   tcpAuthorization,
 } from './objects.ts';
+import { hasItsNetworks, sourceNetworks } from './networks.ts';
 import { assignHosts, type Effect, type Group } from './placement.ts';
 
 /** All that decides about the policy of the gateway. */
@@ -44,6 +47,8 @@ export interface ObservedAccess {
   readonly authentications: readonly Authentication[];
   /** All in the namespace. */
   readonly authorizations: readonly Authorization[];
+  /** All in the namespace. */
+  readonly networks: readonly Networks[];
 }
 
 /** How far the policy is. */
@@ -56,12 +61,14 @@ export type AccessState =
   | 'pending'
   /** The gateway does not exist. */
   | 'no-gateway'
+  /** The NetworkAuthentication of the gateway is missing, or names no networks: what is admitted is so by those it named last. */
+  | 'no-networks'
   /** It is to be open again, and nothing lets everyone in: what is closed stays so. */
   | 'not-opened';
 
 export interface AccessDecision {
   readonly state: AccessState;
-  /** In the order in which it is written: authentications, authorizations, routes. */
+  /** In the order in which it is written: networks, authentications, authorizations, routes. */
   readonly steps: readonly (readonly Desired[])[];
   /** What may be deleted now. */
   readonly removable: ReadonlySet<KubeObject>;
@@ -86,6 +93,19 @@ const keeping = (observed: ObservedAccess, state: AccessState): AccessDecision =
   foreign: foreignOf(observed),
 });
 
+/**
+ * Nothing is written, and what lets in nobody for want of networks goes: if it stayed, it would let in whom it names as
+ * soon as they are back, whatever has changed until then.
+ */
+const withoutNetworks = (observed: ObservedAccess): AccessDecision => ({
+  ...keeping(observed, 'no-networks'),
+  removable: new Set(
+    observed.authorizations.filter(
+      (each) => isOurs(each) && !isOpening(each) && !hasItsNetworks(each, observed.networks),
+    ),
+  ),
+});
+
 /** What lets in everyone whom it names to all that has a route, and is not ours to delete. */
 const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>
   authorizations.filter((each) => isServerWide(each) && setOf(each) === undefined);
@@ -93,26 +113,32 @@ const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[]
 /** The policy by which everyone in the mesh may use the gateway: that of the construct GatewayPolicy. */
 const isOpening = (each: Authorization): boolean => isServerWide(each) && setOf(each) === OPEN;
 
-/** Whether a policy for the whole gateway lets in at least everyone whom that of Linkerd's chart does. */
-const isOpen = ({ authorizations }: ObservedAccess): boolean =>
-  authorizations.some((each) => isOpening(each) || (isServerWide(each) && setOf(each) === undefined));
+/** The policies for the whole gateway that are to let in at least everyone whom that of Linkerd's chart does. */
+const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>
+  authorizations.filter((each) => isOpening(each) || (isServerWide(each) && setOf(each) === undefined));
 
 /**
  * All that is ours goes, once everyone may use the gateway by another policy: first a route that takes everything, so that
  * no host is without a route while others go; that one goes last.
  */
 function decideOpen(observed: ObservedAccess): AccessDecision {
-  const { namespace, routes, authentications, authorizations, exports } = observed;
+  const { namespace, routes, authentications, authorizations, networks, exports } = observed;
+  const openings = openingsOf(observed);
+  const isOpen = openings.some((each) => hasItsNetworks(each, networks));
   const all = routes.find(isCatchAll);
   const specific = routes.filter((each) => !isCatchAll(each));
-  const ours = [...authentications, ...authorizations.filter((each) => isOurs(each) && !isOpening(each))];
+  const policies = authorizations.filter((each) => isOurs(each) && !isOpening(each));
+  const kept = networks.filter(isOurs);
+  // What requires the networks goes before them: what is left would let in whom it names as soon as they are back.
+  const ours = [...authentications, ...policies, ...(policies.length > 0 ? [] : kept)];
   const left = routes.length + ours.length;
-  if (left > 0 && !isOpen(observed)) return keeping(observed, 'not-opened');
+  if (!isOpen && openings.length > 0) return withoutNetworks(observed);
+  if (left > 0 && !isOpen) return keeping(observed, 'not-opened');
   const admitted = new Set(exports.map(({ key }) => key));
   const decision = { foreign: [], admitted, state: left > 0 ? ('pending' as const) : ('open' as const) };
   if (specific.length === 0) return { ...decision, steps: [], removable: new Set([...routes, ...ours]) };
   const isReady = all !== undefined && isAccepted(all);
-  return { ...decision, steps: [[], [], [catchAll(namespace)]], removable: new Set(isReady ? specific : []) };
+  return { ...decision, steps: [[], [], [], [catchAll(namespace)]], removable: new Set(isReady ? specific : []) };
 }
 
 /** A set of clients, and what is exported to it. */
@@ -131,6 +157,9 @@ function groupsOf(exports: readonly Export[]): ReadonlyMap<string, Group> {
 /** Only what is exported can be reached, and the policy for everyone goes once all of that is in effect. */
 function decideClosed(observed: ObservedAccess): AccessDecision {
   const { namespace, routes, authorizations, exports } = observed;
+  const { named, wanted, isKept } = sourceNetworks(observed.networks);
+  // Whatever requires networks that nobody has ever named lets nobody in.
+  if (wanted === undefined) return withoutNetworks(observed);
   const all = routes.find(isCatchAll);
   const none = routes.find(isNothing);
   const specific = routes.filter((each) => !isCatchAll(each) && !isNothing(each));
@@ -144,7 +173,7 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
   const opening = authorizations.filter(isOpening);
 
   // The first route of a Server leaves all other hosts without one: where everyone may come in, one that takes all is first.
-  const needsAll = !isComplete && isOpen(observed) && (all !== undefined || routes.length === 0);
+  const needsAll = !isComplete && openingsOf(observed).length > 0 && (all !== undefined || routes.length === 0);
   const mayRoute = !needsAll || (all !== undefined && isAccepted(all));
   const planned = placements.filter(({ hosts }) => hosts.length > 0);
   const sets = new Set(planned.map(({ set }) => set).filter((set) => groups.has(set)));
@@ -156,15 +185,16 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
     )
     .filter(({ hosts }) => hosts.length > 0);
   const steps = [
+    [keptNetworks(namespace, wanted)],
     [
       ...[...sets].map((set) => authentication(namespace, set, groups.get(set)?.identities ?? [])),
       ...(tcp.identities === undefined ? [] : [authentication(namespace, setId(tcp.identities), tcp.identities)]),
     ],
     [
       ...planned
-        .filter(({ set }) => inEffect.hasClients(set))
+        .filter(({ set }) => isKept && inEffect.hasClients(set))
         .map(({ set, name }) => routeAuthorization(namespace, set, name)),
-      ...(tcp.written === undefined ? [] : [tcpAuthorization(namespace, tcp.written)]),
+      ...(tcp.written === undefined || !isKept ? [] : [tcpAuthorization(namespace, tcp.written)]),
     ],
     [
       ...routed.map(({ set, name, hosts }) => route(namespace, set, name, hosts)),
@@ -181,13 +211,15 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
     ...(isComplete && all === undefined ? opening : []),
   ]);
   const isClosed = isComplete && all === undefined && opening.length === 0;
-  return { state: isClosed ? 'closed' : 'pending', steps, removable, admitted: placed, foreign: foreignOf(observed) };
+  const state = named === undefined ? 'no-networks' : isClosed ? 'closed' : 'pending';
+  return { state, steps, removable, admitted: placed, foreign: foreignOf(observed) };
 }
 
 /** What there is authorizes, by name. */
-function effectOf({ authentications, authorizations }: ObservedAccess): Effect {
+function effectOf({ authentications, authorizations, networks }: ObservedAccess): Effect {
   const clients = new Set(authentications.map(({ metadata }) => metadata.name));
-  const authorized = new Set(authorizations.filter(isOurs).map(({ metadata }) => metadata.name));
+  const isInForce = (each: Authorization): boolean => isOurs(each) && hasItsNetworks(each, networks);
+  const authorized = new Set(authorizations.filter(isInForce).map(({ metadata }) => metadata.name));
   const hasClients = (set: string): boolean => clients.has(authenticationName(set));
   return { hasClients, isAuthorized: (set, name) => hasClients(set) && authorized.has(name) };
 }

@@ -12,7 +12,7 @@ import { isExportedHere } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { type AccessDecision, decideAccess, type ObservedAccess } from './decide.ts';
 import { type Export, type GatewayAccess, readExport } from './exports.ts';
-import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isOurs } from './objects.ts';
+import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isOurs, NETWORKS } from './objects.ts';
 import type { AccessReport } from './report.ts';
 import type { WatchedAccess } from './watched.ts';
 
@@ -67,6 +67,7 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
       routes: [...watched.routes.store.values()].filter(isOurs),
       authentications: [...watched.authentications.store.values()].filter(isOurs),
       authorizations: [...watched.authorizations.store.values()],
+      networks: [...watched.networks.store.values()],
     };
   }
 
@@ -77,8 +78,9 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
   goal(observed: ObservedGateway, decision: AccessDecision | undefined): Goal {
     const whole = { isPartial: false, isBlocked: false };
     if (observed === undefined || decision === undefined) return { steps: [], ...whole };
-    const { authentications, authorizations, routes } = observed;
+    const { authentications, authorizations, networks, routes } = observed;
     const kinds = [
+      [NETWORKS, networks.filter(isOurs)],
       [AUTHENTICATIONS, authentications],
       [AUTHORIZATIONS, authorizations.filter((each) => isOurs(each) || decision.removable.has(each))],
       [ACCESS_ROUTES, routes],

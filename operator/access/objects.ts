@@ -4,7 +4,9 @@ import {
   ClientsAuthentication,
   GatewayAuthorization,
   GatewayRoute,
+  KeptNetworks,
   renderOf,
+  type SourceNetwork,
 } from '../../constructs/rendered/index.ts';
 import { Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
@@ -22,6 +24,7 @@ const policyKind = (apiVersion: string, plural: string, kind: string): Resource 
 export const ACCESS_ROUTES = policyKind(PolicyApi.route, 'httproutes', 'HTTPRoute');
 export const AUTHORIZATIONS = policyKind(PolicyApi.authorization, 'authorizationpolicies', 'AuthorizationPolicy');
 export const AUTHENTICATIONS = policyKind(PolicyApi.authorization, 'meshtlsauthentications', 'MeshTLSAuthentication');
+export const NETWORKS = policyKind(PolicyApi.authorization, 'networkauthentications', 'NetworkAuthentication');
 export const SERVERS = policyKind(PolicyApi.server, 'servers', 'Server');
 
 /** An HTTPRoute of Linkerd's, with the fields that are read. */
@@ -39,7 +42,11 @@ interface RouteParent {
 export interface Authorization extends KubeObject {
   readonly spec?: {
     readonly targetRef?: { readonly kind?: string; readonly name?: string };
-    readonly requiredAuthenticationRefs?: readonly { readonly kind?: string; readonly name?: string }[];
+    readonly requiredAuthenticationRefs?: readonly {
+      readonly kind?: string;
+      readonly name?: string;
+      readonly namespace?: string;
+    }[];
   };
 }
 
@@ -48,10 +55,17 @@ export interface Authentication extends KubeObject {
   readonly spec?: { readonly identities?: readonly string[] };
 }
 
+/** A NetworkAuthentication. */
+export interface Networks extends KubeObject {
+  readonly spec?: { readonly networks?: readonly SourceNetwork[] };
+}
+
 /** Value of the label on the route that takes what no other does, on the one that takes nothing, and on the policy for opaque connections. */
 const CATCH_ALL = 'all';
 const NOTHING = 'nothing';
 export const TCP = 'tcp';
+/** Value of the label on the copy of the networks that clients connect from. */
+const KEPT = 'networks';
 /** Value of the label on the policy by which everyone in the mesh may use the whole gateway. */
 export const OPEN = 'open';
 
@@ -100,6 +114,13 @@ const one = (of: Resource, objects: readonly object[]): Desired => ({
   object: objects[0] as KubeObject,
   comparison: { extraMetadata: 'ignored' },
 });
+
+/**
+ * The networks that clients connect from, as the NetworkAuthentication of the gateway names them. They are a copy, since an
+ * AuthorizationPolicy that requires what is missing refuses everyone.
+ */
+export const keptNetworks = (namespace: string, networks: readonly SourceNetwork[]): Desired =>
+  one(NETWORKS, renderOf(KeptNetworks, { namespace, set: KEPT, networks }));
 
 /** The clients of a set. */
 export const authentication = (namespace: string, set: string, identities: Identities): Desired =>

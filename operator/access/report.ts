@@ -1,5 +1,6 @@
 /** What people learn of who may come through the gateway (rule M7): Events on exported Services, metrics and log. */
 import { formatFieldErrors } from '../../crds/field-error.ts';
+import { Default, PolicyApi } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { keyOf, splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
@@ -23,6 +24,8 @@ interface Finding {
   readonly message: string;
 }
 
+const NO_NETWORKS = `NetworkAuthentication ${PolicyApi.sourceCluster} is missing or names no networks: apply the GatewayPolicy, or Linkerd's chart, again`;
+
 /** Exports that an Event is recorded on for one and the same failure: the log has it as well. */
 const MAX_FAILURES = 50;
 
@@ -30,7 +33,8 @@ export class AccessReport {
   readonly #options: AccessReportOptions;
   /** What was last reported of each export: an Event is news. */
   readonly #reported = new Map<string, string>();
-  #state: string | undefined;
+  #state: AccessState | undefined;
+  #logged: string | undefined;
 
   constructor(options: AccessReportOptions) {
     this.#options = options;
@@ -39,20 +43,23 @@ export class AccessReport {
   /** Reports what the policy is, once nothing is left to be written. */
   report(observed: ObservedAccess, decision: AccessDecision, { refusals, errors }: Pass<Reason>): void {
     const { state, admitted, foreign } = decision;
-    const failure = refusals[0]?.message ?? (errors.length > 0 ? describe(errors[0]) : undefined);
+    const lacksNetworks = state === 'no-networks';
+    const failure =
+      refusals[0]?.message ?? (errors.length > 0 ? describe(errors[0]) : lacksNetworks ? NO_NETWORKS : undefined);
     const isOpen = observed.mode === 'open';
     const findings = new Map<string, readonly Finding[]>();
     let failed = 0;
-    for (const each of isOpen ? [] : observed.exports) {
+    for (const each of isOpen && !lacksNetworks ? [] : observed.exports) {
       const isLeftOut = failure !== undefined && !admitted.has(each.key);
       if (isLeftOut) failed += 1;
       findings.set(each.key, [
-        ...findingsOf(each, observed),
+        ...(isOpen ? [] : findingsOf(each, observed)),
         ...(isLeftOut && failed <= MAX_FAILURES ? [notWritten(failure)] : []),
       ]);
     }
     this.#record(findings);
     this.#options.metrics.setGatewayAccess(state, admitted.size, observed.exports.length - admitted.size);
+    if (lacksNetworks && this.#state !== state) this.#networksGone(observed);
     this.#log(state, failure, foreign.map(keyOf));
   }
 
@@ -63,6 +70,12 @@ export class AccessReport {
     const findings = [...exports()].slice(0, MAX_FAILURES).map(({ key }) => [key, [notWritten(message)]] as const);
     this.#record(new Map(findings));
     this.#log('pending', message, []);
+  }
+
+  /** Reports on the gateway that what protects it is gone. */
+  #networksGone({ namespace }: ObservedAccess): void {
+    const regarding = { apiVersion: PolicyApi.server, kind: 'Server', namespace, name: Default.gatewayName };
+    this.#options.events.record(regarding, 'Warning', 'NoSourceNetworks', NO_NETWORKS);
   }
 
   #record(findings: ReadonlyMap<string, readonly Finding[]>): void {
@@ -80,11 +93,17 @@ export class AccessReport {
 
   #log(state: AccessState, failure: string | undefined, foreign: readonly string[]): void {
     const text = JSON.stringify([state, failure, foreign]);
-    if (text === this.#state) return;
-    this.#state = text;
+    this.#state = state;
+    if (text === this.#logged) return;
+    this.#logged = text;
     const { log } = this.#options;
     const fields = { controller: 'gateway-access', state, ...(failure !== undefined && { error: failure }) };
-    if (failure !== undefined) log.warn(fields, 'the policy of the gateway cannot be written');
+    if (state === 'no-networks')
+      log.warn(
+        fields,
+        'clients have no networks to come from: only what was admitted before is, from the networks that were named last',
+      );
+    else if (failure !== undefined) log.warn(fields, 'the policy of the gateway cannot be written');
     else if (state === 'not-opened')
       log.warn(
         fields,

@@ -13,6 +13,8 @@ import {
   AUTHENTICATIONS,
   type Authorization,
   AUTHORIZATIONS,
+  NETWORKS,
+  type Networks,
   SERVERS,
 } from './objects.ts';
 
@@ -29,6 +31,7 @@ export class WatchedAccess {
   readonly routes: OptionalKind<AccessRoute>;
   readonly authentications: OptionalKind<Authentication>;
   readonly authorizations: OptionalKind<Authorization>;
+  readonly networks: OptionalKind<Networks>;
   readonly #namespace: string;
 
   constructor({ namespace, onChange, ...options }: WatchedAccessOptions) {
@@ -62,6 +65,8 @@ export class WatchedAccess {
       { trim: trimPolicy, onChange },
       onChange,
     );
+    // That of the gateway is made by others.
+    this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy, onChange }, onChange);
   }
 
   /** Why the policy cannot be kept: the kinds that cannot be read; undefined if all can, or none has been asked for yet. */
@@ -83,8 +88,8 @@ export class WatchedAccess {
   }
 
   get #policy() {
-    const { servers, routes, authentications, authorizations } = this;
-    return [servers, routes, authentications, authorizations] as const;
+    const { servers, routes, authentications, authorizations, networks } = this;
+    return [servers, routes, authentications, authorizations, networks] as const;
   }
 }
 

@@ -1,7 +1,7 @@
 /** What is measured of who may come through the gateway. */
 import type { Instruments } from './instruments.ts';
 
-const STATES = ['open', 'closed', 'pending', 'no-gateway', 'not-opened'] as const;
+const STATES = ['open', 'closed', 'pending', 'no-gateway', 'no-networks', 'not-opened'] as const;
 
 export function accessMetrics({ gauge }: Instruments) {
   const exports = gauge(
@@ -11,7 +11,7 @@ export function accessMetrics({ gauge }: Instruments) {
   );
   const state = gauge(
     'linkspan_gateway_access_state',
-    'Always 1, for what the policy of the gateway is: open, closed, pending, no-gateway or not-opened',
+    'Always 1, for what the policy of the gateway is: open, closed, pending, no-gateway, no-networks or not-opened',
     'state',
   );
   return {

@@ -86,6 +86,7 @@ function body(of: Resource, object: KubeObject): unknown {
     case 'TCPRoute':
       return routeBody(of.kind, object);
     case 'MeshTLSAuthentication':
+    case 'NetworkAuthentication':
     case 'AuthorizationPolicy':
       return (object as KubeObject & { readonly spec?: unknown }).spec;
     default:

@@ -11,7 +11,7 @@ export interface AccessPartProps {
   readonly name: string;
   /** Namespace of the gateway. */
   readonly namespace: string;
-  /** Value of the label that proves the object ours: the set of clients that it is for, `all` or `tcp`. */
+  /** Value of the label that proves the object ours: the set of clients that it is for, `all`, `tcp` or `networks`. */
   readonly set: string;
 }
 
@@ -31,6 +31,36 @@ export class ClientsAuthentication extends Construct {
       kind: 'MeshTLSAuthentication',
       metadata: metadataOf(props),
       spec: { identities },
+    });
+  }
+}
+
+/** A network that clients connect from. */
+export interface SourceNetwork {
+  /** In CIDR notation. */
+  readonly cidr?: string | undefined;
+  /** Networks within it that clients may not connect from. */
+  readonly except?: readonly string[] | undefined;
+}
+
+/** Properties of {@link KeptNetworks}. */
+export interface KeptNetworksProps extends Pick<AccessPartProps, 'namespace' | 'set'> {
+  readonly networks: readonly SourceNetwork[];
+}
+
+/**
+ * A `policy.linkerd.io` NetworkAuthentication: the networks of source clusters, kept by the operator. Synthesis fails
+ * without networks: nobody could come through the gateway.
+ */
+export class KeptNetworks extends Construct {
+  constructor(scope: Construct, id: string, { networks, ...props }: KeptNetworksProps) {
+    super(scope, id);
+    this.node.addValidation({ validate: () => (networks.length > 0 ? [] : ['networks must not be empty']) });
+    new ApiObject(this, 'Resource', {
+      apiVersion: PolicyApi.authorization,
+      kind: 'NetworkAuthentication',
+      metadata: metadataOf({ name: PolicyApi.keptNetworks, ...props }),
+      spec: { networks },
     });
   }
 }
@@ -57,7 +87,7 @@ export class GatewayAuthorization extends Construct {
         targetRef: { group: PolicyApi.group, ...target },
         requiredAuthenticationRefs: [
           required('MeshTLSAuthentication', authentication),
-          required('NetworkAuthentication', PolicyApi.sourceCluster),
+          required('NetworkAuthentication', PolicyApi.keptNetworks),
         ],
       },
     });

@@ -49,12 +49,15 @@ describe('the policy of the gateway', () => {
   let running: Promise<void>;
   /** `namespace/name reason` of each Event. */
   let events: string[];
+  /** What they say. */
+  let messages: string[];
 
   beforeEach(async () => {
     stage = await Stage.start();
     for (const crd of [...policyCrds(), ...(mcsCrds as unknown as readonly ObjectRef[])])
       await installCrd(stage.east, crd);
     events = [];
+    messages = [];
     running = Promise.resolve();
     stop = new AbortController();
   });
@@ -70,7 +73,12 @@ describe('the policy of the gateway', () => {
     const access = new GatewayAccess({
       env: { ...env, config: { ...env.config, ...settings } },
       mode,
-      events: { record: ({ namespace, name }, _, reason) => void events.push(`${namespace}/${name} ${reason}`) },
+      events: {
+        record: ({ namespace, name }, _, reason, message) => {
+          events.push(`${namespace}/${name} ${reason}`);
+          messages.push(message);
+        },
+      },
     });
     running = access.run(stop.signal);
   };
@@ -99,6 +107,7 @@ describe('the policy of the gateway', () => {
     ...list('v1beta3', 'HTTPRoute'),
     ...list('v1alpha1', 'AuthorizationPolicy'),
     ...list('v1alpha1', 'MeshTLSAuthentication'),
+    ...list('v1alpha1', 'NetworkAuthentication'),
   ];
   /** Linkerd's policy controller takes all routes. */
   const accept = (): void => {
@@ -201,6 +210,51 @@ describe('the policy of the gateway', () => {
     await start('exported');
     await comes('it is said', () => stage.lines.some((line) => line.includes('policies that are not ours')));
     expect(policy().some(({ metadata }) => metadata.name === 'linkerd-gateway')).toBe(true);
+    await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 404 });
+  });
+
+  const networks = (name = 'source-cluster') =>
+    list('v1alpha1', 'NetworkAuthentication').find(({ metadata }) => metadata.name === name);
+  const takeNetworks = (): void => {
+    stage.east.store.delete(`${POLICY}/v1alpha1`, 'NetworkAuthentication', LINKS_NAMESPACE, 'source-cluster');
+  };
+  const said = (text: string) => comes(`"${text}" is said`, () => stage.lines.some((line) => line.includes(text)));
+
+  it('M4 keeps what is exported reachable when the networks of the gateway vanish, from those it named last, and says so', async () => {
+    apply('exported');
+    exported('web');
+    await start('exported');
+    await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 404 });
+    stage.east.store.upsert({ ...networks(), spec: { networks: [{ cidr: '10.1.0.0/16' }] } } as unknown as Manifest);
+    const kept = (): string => JSON.stringify(networks('linkspan-source-networks')?.spec);
+    await comes('the copy follows', () => kept() === '{"networks":[{"cidr":"10.1.0.0/16"}]}');
+    takeNetworks();
+    await said('clients have no networks to come from');
+    exported('secret');
+    await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 200 });
+    expect(kept()).toContain('10.1.0.0/16');
+    expect(events).toEqual([`${LINKS_NAMESPACE}/linkerd-gateway NoSourceNetworks`]);
+    apply('exported');
+    await comes('the copy follows again', () => kept().includes('0.0.0.0/0'));
+  });
+
+  it('M4 does not close a gateway while its networks are missing, and names the remedy', async () => {
+    apply('open');
+    exported('web');
+    takeNetworks();
+    await start('exported');
+    await said('clients have no networks to come from');
+    expect(messages.every((each) => each.includes('apply the GatewayPolicy'))).toBe(true);
+    expect(
+      policy()
+        .filter(({ kind }) => kind !== 'MeshTLSAuthentication')
+        .map(({ metadata }) => metadata.name),
+    ).toEqual(['linkerd-admin', 'linkerd-gateway']);
+    expect([...events].sort()).toEqual([
+      `${LINKS_NAMESPACE}/linkerd-gateway NoSourceNetworks`,
+      'shop/web GatewayPolicyNotWritten',
+    ]);
+    apply('open');
     await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 404 });
   });
 

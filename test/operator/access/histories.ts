@@ -13,6 +13,7 @@ import {
   type Authentication,
   type Authorization,
   isOurs,
+  type Networks,
   OPEN,
 } from '../../../operator/access/objects.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
@@ -23,6 +24,9 @@ import { GatewayModel, type PolicyObject } from './model.ts';
 
 const CLIENTS = ['a', 'b', 'c', 'd'] as const;
 const NAMESPACE = 'linkerd-multicluster';
+/** The networks that clients connect from, and the operator's copy. */
+const NAMED = 'source-cluster';
+const KEPT = 'linkspan-source-networks';
 /** More than two routes take. */
 const SERVICES = 20;
 const DOMAIN = 'shop.svc.cluster.local';
@@ -69,6 +73,8 @@ class History {
   #tcp: GatewayTcp = 'none';
   /** What was asked for since the policy was last as it must be. */
   #intents: Intent[];
+  /** Whether nobody can come in since somebody took the networks away before the operator had kept them. */
+  #isCutOff = false;
   #versions = 0;
   writes = 0;
   violation: string | undefined;
@@ -76,6 +82,7 @@ class History {
   constructor(random: Random) {
     this.#random = random;
     this.#mode = this.#pick(['open', 'exported', 'clients']);
+    this.#putNetworks(['10.0.0.0/8']);
     const isOpen = this.#mode === 'open' || random() < 0.5;
     if (isOpen) this.#putOpening();
     this.#intents = [isOpen ? OPENED : NOBODY];
@@ -107,6 +114,9 @@ class History {
       if (this.#mode === 'clients' && this.#tcp === 'meshed') this.#tcp = 'clients';
     } else if (roll < 0.15) {
       this.#tcp = this.#pick(this.#mode === 'clients' ? ['none', 'clients'] : ['none', 'meshed', 'clients']);
+    } else if (roll < 0.25) {
+      const networks = this.#pick([undefined, [], ['10.0.0.0/8'], ['10.1.0.0/16', '10.2.0.0/16']]);
+      this.#putNetworks(networks);
     } else {
       const at = Math.floor(this.#random() * SERVICES);
       const name = `s${at}`;
@@ -164,6 +174,7 @@ class History {
       const accepted = this.#accepted.size;
       if ((await this.#pass(0)) > 0 || this.#accepted.size !== accepted) continue;
       this.#intents = [this.#intent()];
+      this.#isCutOff = !this.#hasNetworks(NAMED) && (this.#mode === 'open' || !this.#hasNetworks(KEPT));
       return;
     }
     this.violation ??= 'it never settles';
@@ -172,7 +183,7 @@ class History {
   /** Nothing is left of what is not needed, and who may come in is who is asked for, not more and not less. */
   #judgeSettled(): void {
     this.#judge('the end');
-    if (this.#mode === 'open' && this.#objects.size > 2)
+    if (this.#mode === 'open' && this.#hasNetworks(NAMED) && this.#objects.size > 3)
       this.violation ??= `left although open: ${[...this.#objects.keys()].join(' ')}`;
   }
 
@@ -188,6 +199,7 @@ class History {
       routes: of<AccessRoute>('HTTPRoute'),
       authentications: of<Authentication>('MeshTLSAuthentication').filter(isOurs),
       authorizations: of<Authorization>('AuthorizationPolicy'),
+      networks: of<Networks>('NetworkAuthentication'),
     };
   }
 
@@ -221,15 +233,37 @@ class History {
     this.#judge(`acceptance of ${name}`);
   }
 
+  /** Somebody names the networks that clients connect from; undefined: takes their object away. */
+  #putNetworks(networks: readonly string[] | undefined): void {
+    const isOpening = this.#objects.has('AuthorizationPolicy/linkerd-gateway');
+    if ((networks?.length ?? 0) > 0) {
+      if (isOpening) this.#intents.push(OPENED);
+    } else if (isOpening || !this.#hasNetworks(KEPT)) this.#isCutOff = true;
+    const spec = { networks: networks?.map((cidr) => ({ cidr })) };
+    const metadata = { name: NAMED, namespace: NAMESPACE };
+    if (networks === undefined) this.#objects.delete(`NetworkAuthentication/${NAMED}`);
+    else this.#put({ kind: 'NetworkAuthentication', metadata, spec });
+  }
+
+  #hasNetworks(name: string): boolean {
+    const { networks = [] } = (this.#objects.get(`NetworkAuthentication/${name}`)?.spec ?? {}) as {
+      readonly networks?: readonly unknown[];
+    };
+    return networks.length > 0;
+  }
+
   /** The policy of the chart, as the construct renders it. */
   #putOpening(): void {
-    const reference = { kind: 'MeshTLSAuthentication', name: 'any-meshed' };
+    const references = [
+      { kind: 'MeshTLSAuthentication', name: 'any-meshed' },
+      { kind: 'NetworkAuthentication', name: NAMED },
+    ];
     const object = (kind: string, name: string, spec: object, labels: Readonly<Record<string, string>> = {}) =>
       this.#put({ kind, metadata: { name, namespace: NAMESPACE, labels }, spec } as PolicyObject & KubeObject);
     object('MeshTLSAuthentication', 'any-meshed', { identities: ['*'] });
     const targetRef = { kind: 'Server', name: 'linkerd-gateway' };
     const labels = { 'linkspan.dev/gateway-access': OPEN };
-    const spec = { targetRef, requiredAuthenticationRefs: [reference] };
+    const spec = { targetRef, requiredAuthenticationRefs: references };
     object('AuthorizationPolicy', 'linkerd-gateway', spec, labels);
   }
 
@@ -239,7 +273,7 @@ class History {
     for (const host of HOSTS)
       for (const client of CLIENTS) {
         const isIn = model.request(client, host) === 200;
-        if (!isIn && this.#intents.every((each) => each.must(client, host)))
+        if (!isIn && !this.#isCutOff && this.#intents.every((each) => each.must(client, host)))
           this.violation = `after ${after}, ${client} is refused ${host}`;
         if (isIn && !this.#intents.some((each) => each.may(client, host)))
           this.violation = `after ${after}, ${client} is let in to ${host}`;

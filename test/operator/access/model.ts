@@ -57,6 +57,13 @@ export class GatewayModel {
     return this.#of('AuthorizationPolicy').some(({ spec }) => {
       const { targetRef, requiredAuthenticationRefs } = spec as unknown as PolicySpec;
       if (targetRef.kind !== kind || targetRef.name !== name) return false;
+      const areNetworksThere = requiredAuthenticationRefs
+        .filter((each) => each.kind === 'NetworkAuthentication')
+        .every((each) => {
+          const found = this.#of('NetworkAuthentication').find(({ metadata }) => metadata.name === each.name);
+          return ((found?.spec?.['networks'] ?? []) as readonly unknown[]).length > 0;
+        });
+      if (!areNetworksThere) return false;
       return requiredAuthenticationRefs
         .filter((each) => each.kind === 'MeshTLSAuthentication')
         .every((each) => {
