@@ -8,9 +8,9 @@ import { PolicyApi } from '../../crds/wire.ts';
 import { type Authorization, isOurs, type Networks } from './objects.ts';
 
 export interface SourceNetworks {
-  /** What the gateway's NetworkAuthentication names; undefined: it is missing, or names no networks. */
+  /** What the gateway's NetworkAuthentication names; undefined if it is missing or names no networks. */
   readonly named: readonly SourceNetwork[] | undefined;
-  /** What the copy is to name: what it named last while the gateway's names nothing; undefined: nothing was ever named. */
+  /** What the copy is to name: what it named last while the gateway's names nothing; undefined if nothing was ever named. */
   readonly wanted: readonly SourceNetwork[] | undefined;
   /** Whether there is a copy that lets clients in. */
   readonly isKept: boolean;
