@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { RELEASED_IMAGE } from '../../synth/commands/install/manifests.ts';
 import type { Lockfile } from './lockfile.ts';
 import { type Released, sbom } from './sbom.ts';
 
@@ -19,9 +20,6 @@ export interface ReleaseOptions {
   /** Image of the operator that install.yaml names; that of the version by default. */
   readonly image: string | undefined;
 }
-
-/** Where the release workflow pushes images to. */
-const IMAGES = 'ghcr.io/linkspan-dev/linkspan';
 
 /** Name of the file with the checksums of the others, as `sha256sum --check` reads it. */
 const CHECKSUMS = 'SHA256SUMS';
@@ -47,7 +45,7 @@ export const buildRelease = async ({ checkout, directory, image }: ReleaseOption
     const command = [join(checkout, 'dist', 'synth', 'bin.js'), ...args];
     return (await execute(process.execPath, command, { cwd: checkout, maxBuffer: 2 ** 26 })).stdout;
   };
-  const manifests = await manifestsOf(linkspan, image ?? `${IMAGES}:${version}`);
+  const manifests = await manifestsOf(linkspan, image ?? RELEASED_IMAGE);
   for (const [file, text] of Object.entries(manifests)) await writeFile(join(directory, file), text);
 
   const bom = sbom(released, await json<Lockfile>(join(checkout, 'package-lock.json')));
@@ -61,7 +59,7 @@ export const buildRelease = async ({ checkout, directory, image }: ReleaseOption
  *
  * @param linkspan runs the command line, and returns what it prints
  */
-export const manifestsOf = async (
+const manifestsOf = async (
   linkspan: (...args: readonly string[]) => Promise<string>,
   image: string,
 ): Promise<Readonly<Record<'install.yaml' | 'crds.yaml', string>>> => ({

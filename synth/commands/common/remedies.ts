@@ -24,7 +24,7 @@ const within = ({ namespace }: Place): readonly string[] =>
 export const byLinkspan = (place: Place, ...words: readonly string[]): string =>
   quoted(linkspan(place, ...words, ...within(place)));
 
-/** Installs the operator. No image is published, so that only the reader knows which. */
+/** Installs the operator. Only the reader knows from which registry the cluster gets the image. */
 export const byInstall = (place: Place): string =>
   `${byLinkspan(place, 'install', '--apply')}, with --image and your image`;
 

@@ -52,9 +52,7 @@ export const clusterFileText = (composed: Composition, options: FileOptions): Cl
     ...yamlLines(set),
     '',
     'operator:',
-    ...(image === undefined
-      ? [`  ${decide('operator.image', 'an image that your clusters can pull: none is published yet')}`]
-      : []),
+    ...(image === undefined ? [`  ${decide('operator.image', 'an image that your clusters can pull')}`] : []),
     `  image: ${scalar(image ?? exampleImage)}`,
     ...yamlLines(settings).map((line) => `  ${line}`),
     ...(namespace === Default.multiclusterNamespace ? [] : ['', `namespace: ${scalar(namespace)}`]),

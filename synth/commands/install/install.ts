@@ -17,7 +17,7 @@ import { reportText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print, warn } from '../../print.ts';
 import type { InstallFlags, SettingFlags, WriteFlags } from './flags.ts';
-import { EXAMPLE_IMAGE, installManifests } from './manifests.ts';
+import { EXAMPLE_IMAGE, installManifests, RELEASED_IMAGE } from './manifests.ts';
 import { namespaceWords, sayNext } from './next-step.ts';
 import { type Asked, foreignProblems, noteChanges, noteForeign, review, summarized } from './review.ts';
 import { untilOperatorRuns } from './rollout.ts';
@@ -46,16 +46,16 @@ export const install = (flags: InstallFlags): Promise<void> =>
     await print(objectsText(objects, flags.output === 'json' ? 'json' : 'yaml'));
   });
 
-const NO_IMAGE = `the image is ${EXAMPLE_IMAGE}, which stands for yours: none is published; name it with --image`;
+const NO_IMAGE = `the image is ${EXAMPLE_IMAGE}, which stands for yours; name it with --image`;
 
-/** No image is published, so that there is no default. */
+/** There is no default: what was built from a checkout has no image that is published. */
 const imageProblems = (image: string | undefined): readonly Problem[] =>
   image === undefined
     ? [
         {
           object: '--image',
-          reason: 'is required with --apply: no image is published yet',
-          remedy: 'build it as the README says, push it to a registry that the cluster reaches, and name it',
+          reason: 'is required with --apply',
+          remedy: `that of a release is ${RELEASED_IMAGE}; from a checkout, build one as README.md says, push it to a registry that the cluster reaches, and name it`,
         },
       ]
     : [];

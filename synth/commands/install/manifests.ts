@@ -11,7 +11,10 @@ import { recordManifest, type Settings } from './settings.ts';
 import { mergedProps, readValues, type ReadValues } from './values.ts';
 import { VERSION } from './version.ts';
 
-/** The image, as the documentation calls it: none is published yet. */
+/** The image that the release of this version comes with. A build from a checkout has none. */
+export const RELEASED_IMAGE = `ghcr.io/linkspan-dev/linkspan:${VERSION}`;
+
+/** Stands for the user's image, in what is printed and in the documentation. */
 export const EXAMPLE_IMAGE = `registry.example.com/linkspan:${VERSION}`;
 
 /** Linkerd's HA values: a node that fails takes one pod. */

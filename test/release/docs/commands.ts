@@ -48,7 +48,7 @@ linkspan install --context east --image registry.example.com/linkspan:0.1.0 --ou
 linkspan install --ha --values values.yaml | kubectl --context east apply --server-side -f -
 \`\`\`
 
-No image is published yet: \`--apply\` needs \`--image\`. The README says how to build one.
+\`--apply\` needs \`--image\`. A release comes with an image; [the README](../README.md#start) says how to build one from a checkout.
 
 Before anything is written, all of this is reported: Linkerd's namespace or the kinds of its policy are missing, its trust
 domain is not that of the values file, Linkspan is installed in another namespace or with other settings, other manifests

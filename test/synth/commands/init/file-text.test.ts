@@ -88,7 +88,7 @@ test('what they have not is left to the user, by a comment and a note', () => {
   expect(decisions).toEqual([
     'members[1]: clusterDomain and trustDomain, unless both are cluster.local',
     'members[1].gatewayAddresses: the addresses at which other clusters reach its gateway',
-    'operator.image: an image that your clusters can pull: none is published yet',
+    'operator.image: an image that your clusters can pull',
   ]);
   expect(text.match(/# DECIDE: /g)).toHaveLength(decisions.length);
   expect(text).toContain(

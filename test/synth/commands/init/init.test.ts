@@ -64,7 +64,7 @@ onEachBacking('linkspan init', (backing) => {
       'note: context again is left out: it leads to the API server of east',
       `note: ${file}: members[1]: clusterDomain and trustDomain, unless both are cluster.local`,
       `note: ${file}: members[1].gatewayAddresses: the addresses at which other clusters reach its gateway`,
-      `note: ${file}: operator.image: an image that your clusters can pull: none is published yet`,
+      `note: ${file}: operator.image: an image that your clusters can pull`,
       `note: next: \`linkspan synth --file ${file}\`, which writes clusters/`,
       '',
     ]);

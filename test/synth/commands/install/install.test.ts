@@ -38,7 +38,7 @@ describe('linkspan install without a cluster', () => {
     expect([kind, items[0]?.kind]).toEqual(['List', 'Namespace']);
     expect(stderr.split('\n')).toEqual([
       'note: the trust domain is that of the values files, or cluster.local: with --context it is read from the cluster',
-      'note: the image is registry.example.com/linkspan:0.1.0, which stands for yours: none is published; name it with --image',
+      'note: the image is registry.example.com/linkspan:0.1.0, which stands for yours; name it with --image',
       '',
     ]);
   });
@@ -58,7 +58,7 @@ describe('linkspan install without a cluster', () => {
     const messages = outcomes.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('error: ')));
     expect(messages).toEqual([
       [
-        'error: --image: is required with --apply: no image is published yet (build it as the README says, push it to a registry that the cluster reaches, and name it)',
+        'error: --image: is required with --apply (that of a release is ghcr.io/linkspan-dev/linkspan:0.1.0; from a checkout, build one as README.md says, push it to a registry that the cluster reaches, and name it)',
       ],
       ["error: option '--ha [true|false]' argument 'maybe' is invalid. It must be true or false."],
       ["error: option '-o, --output <format>' argument 'table' is invalid. Allowed choices are yaml, json, diff."],
