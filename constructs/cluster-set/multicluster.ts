@@ -149,27 +149,9 @@ export class Multicluster extends Construct {
       return new RemoteAccess(this, `Source${index}`, { ...source, namespace });
     });
     if (props.crd ?? (props.operator !== undefined || links.length > 0)) this.crd = new LinkCrd(this, 'Crd');
-    const { operator } = props;
-    if (operator !== undefined && operator.failover !== false && props.crd !== false)
+    if (props.operator !== undefined && props.operator.failover !== false && props.crd !== false)
       this.failoverCrd = new ServiceFailoverCrd(this, 'FailoverCrd');
-    if (operator !== undefined) {
-      const targetClusters = operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster);
-      const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);
-      this.operator = parts.make(
-        'operator.',
-        () =>
-          new MirrorOperator(this, 'Operator', {
-            ...operator,
-            namespace,
-            linkerdNamespace,
-            // Only who writes the policy of the gateway needs it.
-            ...(operator.gatewayAccess !== undefined && { trustDomain }),
-            targetClusters,
-            credentialsSecrets,
-            flat: operator.flat ?? links.some(joinsOnFlatNetwork),
-          }),
-      );
-    }
+    this.operator = this.#operator(parts, props, namespace);
     this.monitoring = this.#monitoring(parts, props);
     this.links = parts.makeEach('links', links, (link, index) => {
       return new Link(this, `Link${index}`, { ...link, namespace });
@@ -189,6 +171,22 @@ export class Multicluster extends Construct {
       if (child !== this.namespace) child.node.addDependency(this.namespace);
     }
     for (const link of this.links) if (this.crd !== undefined) link.node.addDependency(this.crd);
+  }
+
+  #operator(parts: Parts, props: MulticlusterProps, namespace: string): MirrorOperator | undefined {
+    const { operator, links = [], linkerdNamespace, trustDomain } = props;
+    if (operator === undefined) return undefined;
+    const given: MirrorOperatorProps = {
+      ...operator,
+      namespace,
+      linkerdNamespace,
+      // Only who writes the policy of the gateway needs it.
+      ...(operator.gatewayAccess !== undefined && { trustDomain }),
+      targetClusters: operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster),
+      credentialsSecrets: secretsOf(links, operator.credentialsSecrets),
+      flat: operator.flat ?? links.some(joinsOnFlatNetwork),
+    };
+    return parts.make('operator.', () => new MirrorOperator(this, 'Operator', given));
   }
 
   #monitoring(parts: Parts, { monitoring, operator: wanted }: MulticlusterProps): Monitoring | undefined {

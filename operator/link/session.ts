@@ -14,10 +14,8 @@ import { machineNetwork } from '../kube/network.ts';
 import type { KeptSecret } from '../kube/keeper.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { LinkView, Observed } from '../mirror/observed.ts';
-import { fenced } from '../runtime/fence.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
-import { Credentials } from '../target/credentials.ts';
-import { renewalMs } from '../target/renewal/account-token.ts';
+import type { Credentials } from '../target/credentials.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';
@@ -30,6 +28,7 @@ import { aliveBy, linkViewOf, observeServed, probeAddress, probeManifests } from
 import { knowledgeOf } from '../failover/readiness.ts';
 import { Reachability } from '../served/reachability.ts';
 import { isApplied } from '../served/selection.ts';
+import { measuredCredentials } from './session-credentials.ts';
 import { findingsOf } from './session-findings.ts';
 import type { SessionFindings } from './status.ts';
 import { WriteLease, type WriteLeaseOptions } from './write-lease.ts';
@@ -117,20 +116,8 @@ export class Session {
       wasAlive: () => aliveBy(cluster, env.source, report.wasAlive?.()),
       onChange: () => this.#enqueueAll(),
     });
-    this.#credentials = new Credentials({
-      timeoutMs: tuning.requestTimeoutMs,
-      network: tuning.network,
-      hooks: metrics.clientHooks,
-      listed: config.credentialsSecrets,
-      renewal: {
-        namespace: config.namespace,
-        source: fenced(env.client, env.mayWrite),
-        part: tuning.renewedAfter,
-      },
-      onVerdict: (found) => {
-        this.#countToken();
-        this.#reachability.setCredentials(found);
-      },
+    this.#credentials = measuredCredentials(cluster, env, {
+      onVerdict: (found) => this.#reachability.setCredentials(found),
       adopt: (client, onProblem, until) => this.#exports.adopt(client, onProblem, until),
     });
   }
@@ -262,20 +249,6 @@ export class Session {
     // The Lease says that it is lost right after the abort.
     const memberships = aborted(until).then((reason) => this.#party.lost(reason));
     await Promise.all([this.#mirrors.run(until), memberships]);
-  }
-
-  /** Says when the token in use ends, and when it is to be renewed (rule P4). */
-  #countToken(): void {
-    const { credentialsExpiry, credentialsRenewal } = this.#env.metrics.target;
-    const labels = { target_cluster_name: this.cluster };
-    const { token } = this.#credentials;
-    if (token === undefined) {
-      credentialsExpiry.remove(labels);
-      credentialsRenewal.remove(labels);
-      return;
-    }
-    credentialsExpiry.set(labels, token.expiresAtMs / 1_000);
-    credentialsRenewal.set(labels, renewalMs(token, 0) / 1_000);
   }
 
   #found(obstacle: TargetObstacle | undefined): void {

@@ -3,7 +3,7 @@
  */
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
-import type { Service } from '../kube/objects.ts';
+import type { Service, ServicePort } from '../kube/objects.ts';
 import { endpointMirrors } from './endpoint-mirrors.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
 import { type Claim, type ClaimOwner, endpointMirrorNames } from './names.ts';
@@ -54,19 +54,31 @@ const isNoLongerByPod = ({ link, owned }: Observed, shape: Shape): boolean =>
   endpointMirrors(owned).size > 0;
 
 function shapeAsObserved(observed: Observed): Shape {
-  const { target, link, name, namespace, namespaceState } = observed;
+  const { target, namespace, namespaceState } = observed;
   if (!observed.decidable) return { kind: 'undecided' };
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') {
-    if (target === undefined && !ownsAnything(observed)) return { kind: 'absent' };
-    if (namespaceState === 'unreadable') return refused('MissingNamespace', unreadableNamespace(namespace), 'keep');
-    return refused(
-      'NamespaceNotAllowed',
-      `namespace ${namespace} may not be written to: it belongs to Kubernetes, the control plane or the operator, or is not among --mirror-namespaces`,
-      'keep',
-    );
+    return target === undefined && !ownsAnything(observed) ? { kind: 'absent' } : outOfReach(namespace, namespaceState);
   }
   if (target === undefined) return { kind: 'absent' };
   const { service, mode } = target;
+  const refusal = notAdmitted(observed, service);
+  if (refusal !== undefined) return refusal;
+  return mode === 'remote-discovery' ? { kind: 'flat', service } : throughGateway(observed, service);
+}
+
+/** Nothing is written to the namespace, nor removed from it. */
+const outOfReach = (namespace: string, state: 'forbidden' | 'unreadable'): Shape =>
+  state === 'unreadable'
+    ? refused('MissingNamespace', unreadableNamespace(namespace), 'keep')
+    : refused(
+        'NamespaceNotAllowed',
+        `namespace ${namespace} may not be written to: it belongs to Kubernetes, the control plane or the operator, or is not among --mirror-namespaces`,
+        'keep',
+      );
+
+/** Why an exported Service has no mirror, of whatever mode. */
+function notAdmitted(observed: Observed, service: Service): Shape | undefined {
+  const { link, name, namespace, namespaceState } = observed;
   const refusal = invalidService(service) ?? invalidName(name, link.cluster);
   if (refusal !== undefined) return { kind: 'refused', refusal, existing: 'remove' };
   if (!observed.isAdmitted) {
@@ -88,7 +100,11 @@ function shapeAsObserved(observed: Observed): Shape {
       `namespace ${namespace} does not exist in the source cluster; create it, or enable namespace creation`,
     );
   }
-  if (mode === 'remote-discovery') return { kind: 'flat', service };
+  return undefined;
+}
+
+/** The form of a mirror whose clients come to the target's gateway, which TCP alone crosses. */
+function throughGateway(observed: Observed, service: Service): Shape {
   if (observed.gateway === undefined) {
     return refused(
       'WaitingForGateway',
@@ -96,7 +112,6 @@ function shapeAsObserved(observed: Observed): Shape {
       'keep',
     );
   }
-
   const ports = service.spec?.ports ?? [];
   const left = ports.filter(({ protocol }) => (protocol ?? 'TCP') !== 'TCP');
   if (left.length === ports.length) {
@@ -106,31 +121,27 @@ function shapeAsObserved(observed: Observed): Shape {
     );
   }
   const endpoints = endpointsOf(observed, service);
-  const within = endpoints && withinService(endpoints, observed);
-  const limited = within && withoutSurplus(within, observed);
-  const crowd = (endpoints?.hosts.size ?? 0) - (within?.hosts.size ?? 0);
-  const surplus = (within?.hosts.size ?? 0) - (limited?.hosts.size ?? 0);
-  const omitted =
-    left.length === 0
-      ? []
-      : [
-          `ports left out because they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
-        ];
-  const shape = (kind: 'clusterIP' | 'headless'): Shape => {
-    const notes = [
-      ...omitted,
-      ...(kind === 'headless' ? [...crowded(link, within), ...beyondService(crowd), ...beyond(surplus)] : []),
-    ];
-    return { kind, service, endpoints: limited, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
-  };
-  if (!link.headless || service.spec?.clusterIP !== 'None') return shape('clusterIP');
+  const kind = kindOf(observed, service, endpoints);
+  if (typeof kind === 'object') return kind;
+  const { limited, notes } = limit(endpoints, observed);
+  const all = [...omitted(left), ...(kind === 'headless' ? notes : [])];
+  return { kind, service, endpoints: limited, ...(all.length === 0 ? {} : { note: all.join('; ') }) };
+}
 
-  const mirror = observed.owned.services.find(({ metadata }) => metadata.name === mirrorName(name, link.cluster));
+/** Whether a mirror behind a gateway is headless, or why there is none for now. */
+function kindOf(
+  observed: Observed,
+  service: Service,
+  endpoints: TargetEndpoints | undefined,
+): 'clusterIP' | 'headless' | Shape {
+  const { link, name, owned } = observed;
+  if (!link.headless || service.spec?.clusterIP !== 'None') return 'clusterIP';
+  const mirror = owned.services.find(({ metadata }) => metadata.name === mirrorName(name, link.cluster));
   const wasHeadless = mirror?.spec?.clusterIP === 'None';
   // Pods that are gone, and keep their endpoint mirrors for now, are among these.
   const hasHosts = (endpoints?.hosts.size ?? 0) > 0;
-  if (endpoints?.any === true || hasHosts) return shape(hasHosts ? 'headless' : 'clusterIP');
-  if (mirror !== undefined) return shape(wasHeadless ? 'headless' : 'clusterIP');
+  if (endpoints?.any === true || hasHosts) return hasHosts ? 'headless' : 'clusterIP';
+  if (mirror !== undefined) return wasHeadless ? 'headless' : 'clusterIP';
   // A crash may have left endpoint mirrors alone, and somebody may have deleted their Service.
   if (endpoints === undefined && ownsAnything(observed)) return { kind: 'undecided' };
   return refused(
@@ -138,6 +149,25 @@ function shapeAsObserved(observed: Observed): Shape {
     'the headless Service has no endpoints; it is mirrored when its first endpoint appears',
   );
 }
+
+/** Endpoints within the limits on pods, with notes about those that are left out. */
+function limit(
+  endpoints: TargetEndpoints | undefined,
+  observed: Observed,
+): { readonly limited: TargetEndpoints | undefined; readonly notes: readonly string[] } {
+  const within = endpoints && withinService(endpoints, observed);
+  const limited = within && withoutSurplus(within, observed);
+  const crowd = (endpoints?.hosts.size ?? 0) - (within?.hosts.size ?? 0);
+  const surplus = (within?.hosts.size ?? 0) - (limited?.hosts.size ?? 0);
+  return { limited, notes: [...crowded(observed.link, within), ...beyondService(crowd), ...beyond(surplus)] };
+}
+
+const omitted = (ports: readonly ServicePort[]): readonly string[] =>
+  ports.length === 0
+    ? []
+    : [
+        `ports left out because they do not cross a gateway: ${ports.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
+      ];
 
 function endpointsOf({ slices, departed, owned }: Observed, service: Service): TargetEndpoints | undefined {
   if (slices === undefined) return undefined;

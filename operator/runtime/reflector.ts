@@ -8,11 +8,12 @@
  */
 import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { ApiError, ConnectionError, isExpired, LimitError, SilenceError, type StatusBody } from '../kube/errors.ts';
-import { checkBytes, listPages, type ListPagesOptions } from '../kube/list-pages.ts';
+import { ApiError, ConnectionError, isExpired, LimitError, SilenceError } from '../kube/errors.ts';
+import { listPages, type ListPagesOptions } from '../kube/list-pages.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Interruptions } from './interruptions.ts';
 import type { Sink } from './store.ts';
+import { passOn, UnknownEventError } from './watch-event.ts';
 
 /** Each list and watch asks for the client, so that `reconnect` takes up new credentials; both are held to the limits. */
 export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions<T> {
@@ -64,11 +65,10 @@ class EarlyEndError extends ConnectionError {
   }
 }
 
-/** The server sent an event of a type that there is not. */
-class UnknownEventError extends ConnectionError {}
-
 interface WatchState {
   isOpen: boolean;
+  /** When it opened, on the monotonic clock; 0 before. */
+  openedMs: number;
   /** Whether it has lived long enough to show that the server is well. */
   isSettled: boolean;
 }
@@ -110,7 +110,7 @@ export class Reflector<T extends KubeObject> {
       const either = AbortSignal.any([signal, attempt.signal]);
       if (this.#relist) this.#resourceVersion = undefined;
       this.#relist = false;
-      const watch: WatchState = { isOpen: false, isSettled: false };
+      const watch: WatchState = { isOpen: false, openedMs: 0, isSettled: false };
       try {
         if (this.#isInDoubt) await this.#check(either);
         if (this.#wasInterrupted) this.#resourceVersion = undefined;
@@ -210,78 +210,65 @@ export class Reflector<T extends KubeObject> {
    * @throws ApiError of an error event, EarlyEndError if the server ends it long before
    */
   async #watch(signal: AbortSignal, watch: WatchState): Promise<void> {
-    const { client, resource, select, sink, maxObjects = Infinity, maxBytes } = this.#options;
-    const { idleTimeoutMs, settledMs } = this.#timings;
+    const { client, resource, select } = this.#options;
+    const { idleTimeoutMs } = this.#timings;
     const timeoutSeconds = Math.max(1, Math.floor((idleTimeoutMs / 1000) * (0.8 + 0.15 * Math.random())));
-    let openedMs = 0;
     let events = 0;
     let timer: NodeJS.Timeout | undefined;
-    const settle = () => {
-      this.#failures = 0;
-      this.#expiries = 0;
-      if (this.#isSuspect) this.#options.onState?.({ connected: true });
-      this.#isSuspect = false;
-    };
     const stream = client().watch<T>(resource, {
       ...select,
       resourceVersion: this.#resourceVersion ?? '',
       timeoutSeconds,
       idleTimeoutMs,
       signal,
-      onOpen: () => {
-        watch.isOpen = true;
-        openedMs = performance.now();
-        if (!this.#isSuspect) this.#options.onState?.({ connected: true });
-        const untilMs = Math.min(settledMs, timeoutSeconds * 900);
-        timer = setTimeout(() => {
-          watch.isSettled = true;
-          // After silence only a sign of life shows that the server is well.
-          if (this.#silences === 0) settle();
-        }, untilMs);
-      },
+      onOpen: () => (timer = this.#opened(watch, timeoutSeconds * 900)),
     });
     try {
-      for await (const { type, object } of stream) {
+      for await (const event of stream) {
         events += 1;
-        switch (type) {
-          case 'ADDED':
-          case 'MODIFIED':
-            if (sink.size >= maxObjects && type === 'ADDED') {
-              throw new LimitError(`watch ${resource.plural}: there are more than ${maxObjects} objects`);
-            }
-            sink.applied(object);
-            checkBytes(`watch ${resource.plural}`, sink, maxBytes);
-            break;
-          case 'DELETED':
-            sink.removed(object);
-            break;
-          case 'BOOKMARK':
-            break;
-          case 'ERROR': {
-            const status = object as unknown as StatusBody & { readonly code?: number };
-            throw new ApiError(status.code ?? 500, status, `watch ${resource.plural}`);
-          }
-          default:
-            throw new UnknownEventError(
-              `watch ${resource.plural}: an event of unknown type ${String(type).slice(0, 32)}`,
-            );
-        }
-        this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
+        passOn(event, this.#options);
+        this.#resourceVersion = event.object.metadata.resourceVersion ?? this.#resourceVersion;
         this.#silences = 0;
         this.#options.onHeard?.();
-        if (watch.isSettled) settle();
+        if (watch.isSettled) this.#settle();
       }
     } finally {
       clearTimeout(timer);
     }
     if (!watch.isSettled) {
-      const seconds = ((performance.now() - openedMs) / 1000).toFixed(1);
+      const seconds = ((performance.now() - watch.openedMs) / 1000).toFixed(1);
       const message = `watch ${resource.plural}: the server closed it after ${seconds} s`;
       throw new EarlyEndError(message, events > 0);
     }
     this.#silences = 0;
     this.#options.onHeard?.();
-    settle();
+    this.#settle();
     this.#isInDoubt = events === 0;
+  }
+
+  /**
+   * A watch is open, which settles once it has lived for `settledMs`, or for most of its time.
+   * @param mostMs most of its time
+   */
+  #opened(watch: WatchState, mostMs: number): NodeJS.Timeout {
+    watch.isOpen = true;
+    watch.openedMs = performance.now();
+    if (!this.#isSuspect) this.#options.onState?.({ connected: true });
+    return setTimeout(
+      () => {
+        watch.isSettled = true;
+        // After silence only a sign of life shows that the server is well.
+        if (this.#silences === 0) this.#settle();
+      },
+      Math.min(this.#timings.settledMs, mostMs),
+    );
+  }
+
+  /** A watch has lived long enough to show that the server is well. */
+  #settle(): void {
+    this.#failures = 0;
+    this.#expiries = 0;
+    if (this.#isSuspect) this.#options.onState?.({ connected: true });
+    this.#isSuspect = false;
   }
 }

@@ -48,20 +48,7 @@ export const measureFederated = async (
     await addFailovers(east, CLUSTER, names);
     await Promise.all([routes.until('mirror', count), statuses.until('mirror', count)]);
 
-    progress('measuring: gateway death');
-    await eastCluster.clearAudit();
-    const death = await turn(stage, watches, count, false);
-    const turned = await written(stage, CLUSTER);
-    const writes = byKind((await operatorRequests(eastCluster)).filter(isWrite));
-    const revival = await turn(stage, watches, count, true);
-    await stage.stopOperator();
-    const { versions } = routes;
-    progress('the same writes, raw');
-    const rawTraffic = await rawSeconds(stage, turned.filter(isTraffic));
-    const rawStatuses = await rawSeconds(
-      stage,
-      turned.filter((write) => !isTraffic(write)),
-    );
+    const death = await measureDeath(stage, watches, count, progress);
     progress('these are put right');
     await stage.startOperator();
     await Promise.all([slices.until('in', count), routes.until('mirror', count), statuses.until('mirror', count)]);
@@ -73,21 +60,13 @@ export const measureFederated = async (
     progress('measuring: restart with the target down');
     const alone = await measureRestartAlone(stage, watches, count);
     return [
-      { measure: `gateway dead → ${count} slices out, after the verdict`, value: death.slice, unit: 's' },
-      { measure: `gateway dead → ${count} routes turned, after the verdict`, value: death.route, unit: 's' },
-      { measure: `  and the Endpoints of ${count} mirrors`, value: death.traffic, unit: 's', goal: 1 + rawTraffic },
-      { measure: '  the same three kinds of writes, raw', value: rawTraffic, unit: 's' },
-      { measure: '  ratio', value: death.traffic / rawTraffic, unit: '×' },
-      { measure: '  and the statuses of the ServiceFailovers', value: death.all, unit: 's' },
-      { measure: '  all four kinds, raw', value: rawTraffic + rawStatuses, unit: 's' },
-      { measure: '  gateway alive → all of these as before', value: revival.traffic, unit: 's' },
+      ...death,
       {
-        measure: `  versions of routes without a standby, or all zero, of ${versions}`,
+        measure: `versions of routes without a standby, or all zero, of ${routes.versions}`,
         value: wrong.length,
         unit: '',
         goal: 0,
       },
-      ...writes.map(([kind, value]) => ({ measure: `  writes after the death: ${kind}`, value, unit: '' })),
       ...idle,
       ...restarted,
       ...alone,
@@ -126,6 +105,40 @@ const turn = async (
   const [slice = NaN, route = NaN, endpoints = NaN, status = NaN] = (await all).map((atMs) => (atMs - began) / 1000);
   const traffic = Math.max(slice, route, endpoints);
   return { slice, route, traffic, all: Math.max(traffic, status) };
+};
+
+/** The gateway dies and comes back; what the death made the operator write is then written raw. */
+const measureDeath = async (
+  stage: Stage,
+  watches: Watches,
+  count: number,
+  progress: (what: string) => void,
+): Promise<readonly Row[]> => {
+  const { eastCluster } = stage;
+  progress('measuring: gateway death');
+  await eastCluster.clearAudit();
+  const death = await turn(stage, watches, count, false);
+  const turned = await written(stage, CLUSTER);
+  const writes = byKind((await operatorRequests(eastCluster)).filter(isWrite));
+  const revival = await turn(stage, watches, count, true);
+  await stage.stopOperator();
+  progress('the same writes, raw');
+  const rawTraffic = await rawSeconds(stage, turned.filter(isTraffic));
+  const rawStatuses = await rawSeconds(
+    stage,
+    turned.filter((write) => !isTraffic(write)),
+  );
+  return [
+    { measure: `gateway dead → ${count} slices out, after the verdict`, value: death.slice, unit: 's' },
+    { measure: `gateway dead → ${count} routes turned, after the verdict`, value: death.route, unit: 's' },
+    { measure: `  and the Endpoints of ${count} mirrors`, value: death.traffic, unit: 's', goal: 1 + rawTraffic },
+    { measure: '  the same three kinds of writes, raw', value: rawTraffic, unit: 's' },
+    { measure: '  ratio', value: death.traffic / rawTraffic, unit: '×' },
+    { measure: '  and the statuses of the ServiceFailovers', value: death.all, unit: 's' },
+    { measure: '  all four kinds, raw', value: rawTraffic + rawStatuses, unit: 's' },
+    { measure: '  gateway alive → all of these as before', value: revival.traffic, unit: 's' },
+    ...writes.map(([kind, value]) => ({ measure: `  writes after the death: ${kind}`, value, unit: '' })),
+  ];
 };
 
 /** Writes of an operator that has nothing to do, and its CPU time. */

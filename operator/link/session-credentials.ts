@@ -1,0 +1,40 @@
+/** The credentials of a Link, with the operator's settings; metrics say when the token in use ends. */
+import { fenced } from '../runtime/fence.ts';
+import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
+import { type AccountToken, renewalMs } from '../target/renewal/account-token.ts';
+import type { Environment } from './environment.ts';
+
+/** @param cluster the target */
+export function measuredCredentials(
+  cluster: string,
+  env: Pick<Environment, 'config' | 'tuning' | 'metrics' | 'client' | 'mayWrite'>,
+  { onVerdict, adopt }: Pick<CredentialsOptions, 'onVerdict' | 'adopt'>,
+): Credentials {
+  const { config, tuning, metrics, client, mayWrite } = env;
+  const credentials: Credentials = new Credentials({
+    timeoutMs: tuning.requestTimeoutMs,
+    network: tuning.network,
+    hooks: metrics.clientHooks,
+    listed: config.credentialsSecrets,
+    renewal: { namespace: config.namespace, source: fenced(client, mayWrite), part: tuning.renewedAfter },
+    onVerdict: (found) => {
+      measure(env, cluster, credentials.token);
+      onVerdict(found);
+    },
+    adopt,
+  });
+  return credentials;
+}
+
+/** Sets when the token in use ends, and when it is to be renewed (rule P4); a token without an end has no series. */
+function measure({ metrics }: Pick<Environment, 'metrics'>, cluster: string, token: AccountToken | undefined): void {
+  const { credentialsExpiry, credentialsRenewal } = metrics.target;
+  const labels = { target_cluster_name: cluster };
+  if (token === undefined) {
+    credentialsExpiry.remove(labels);
+    credentialsRenewal.remove(labels);
+    return;
+  }
+  credentialsExpiry.set(labels, token.expiresAtMs / 1_000);
+  credentialsRenewal.set(labels, renewalMs(token, 0) / 1_000);
+}
