@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RELEASED_IMAGE } from '../../../synth/commands/install/manifests.ts';
+import { VERSION } from '../../../synth/commands/install/version.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const FOLDER = join(ROOT, '.github', 'workflows');
@@ -24,6 +26,7 @@ interface Job {
 interface Workflow {
   readonly name: string;
   readonly permissions?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -87,6 +90,11 @@ describe('the workflows', () => {
     expect(filled.map(({ run }) => run)).toEqual([]);
   });
 
+  test('push the image that install.yaml and the messages of linkspan name', () => {
+    const { env } = workflows.find(({ name }) => name === 'release') ?? {};
+    expect(RELEASED_IMAGE).toBe(`${env?.['IMAGE'] ?? ''}:${VERSION}`);
+  });
+
   test('end a job that hangs', () => {
     expect(jobs.filter((job) => job['timeout-minutes'] === undefined)).toEqual([]);
   });
@@ -140,6 +148,17 @@ describe('the script of the step', () => {
     expect(await run('Check the files', directory)).toMatchObject({ code: 1 });
   });
 
+  test('"Write the release notes" takes the section of the version from the changelog', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+    const env = { GITHUB_REF_NAME: `v${version}`, RUNNER_TEMP: directory };
+    expect(await run('Write the release notes', ROOT, env)).toMatchObject({ code: 0 });
+    const notes = await readFile(join(directory, 'notes.md'), 'utf8');
+    const changelog = await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8');
+    expect(changelog).toContain(`## ${version}\n\n${notes}`);
+    const unknown = { ...env, GITHUB_REF_NAME: `v${version}0` };
+    expect(await run('Write the release notes', ROOT, unknown)).toMatchObject({ code: 1 });
+  });
+
   describe('"Resolve the bases to digests"', () => {
     const DIGEST = `sha256:${'a'.repeat(64)}`;
 
@@ -185,6 +204,7 @@ test('docs/releasing.md lists each step that no test here runs, and no other', a
     'Read the version',
     'Check the files',
     'Resolve the bases to digests',
+    'Write the release notes',
   ];
   // They are scripts of this repository, which its own tests and developers run.
   const own = [
