@@ -1,12 +1,11 @@
-/** The manifests of a release on real API servers, beside what `linkspan install` makes there. */
+/** The manifests that `npm run release:build` makes, on real API servers, beside what `linkspan install` makes there. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { manifestsOf } from '../../../tools/release/build.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { requireBinary } from '../../cluster/real/binaries.ts';
 import type { KubeObject } from '../../cluster/workload/index.ts';
@@ -18,7 +17,9 @@ import {
   startLinkerdCluster,
 } from '../../support/linkerd-cluster.ts';
 import { linkspan, type Outcome } from '../../synth/linkspan.ts';
+import { buildRelease, copyTree } from './packed.ts';
 
+const BUILD_MS = 600_000;
 const IMAGE = `registry.example.com/linkspan@sha256:${'1'.repeat(64)}`;
 
 onReal('install.yaml', () => {
@@ -27,6 +28,11 @@ onReal('install.yaml', () => {
   let installed: LinkerdCluster;
   let objects: readonly KubeObject[];
 
+  const manifest = (name: string): string => join(directory, 'release', name);
+  const build = async (tree: string, folder: string): Promise<void> => {
+    await copyTree(tree);
+    await buildRelease(tree, IMAGE, folder);
+  };
   const run = async (...args: readonly string[]): Promise<Outcome> => {
     const outcome = await linkspan(directory, ...args);
     expect(outcome.code, outcome.stderr).toBe(0);
@@ -40,6 +46,7 @@ onReal('install.yaml', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'linkspan-manifests-'));
+    const built = build(join(directory, 'tree'), join(directory, 'release'));
     const start = (name: string) => startLinkerdCluster({ backing: 'real', name });
     [applied, installed] = await Promise.all([start('applied'), start('installed')]);
     for (const each of [applied, installed]) {
@@ -49,13 +56,12 @@ onReal('install.yaml', () => {
       const config = { ...linkerdConfig('any'), data: { values } };
       await each.client.apply(config);
     }
-    const manifests = await manifestsOf(async (...args) => (await run(...args)).stdout, IMAGE);
-    for (const [name, text] of Object.entries(manifests)) await writeFile(join(directory, name), text);
-    objects = Yaml.load(join(directory, 'install.yaml')) as readonly KubeObject[];
+    await built;
+    objects = Yaml.load(manifest('install.yaml')) as readonly KubeObject[];
 
-    await apply(join(directory, 'install.yaml'));
+    await apply(manifest('install.yaml'));
     await run('install', `--kubeconfig=${installed.cluster.kubeconfigFile}`, `--image=${IMAGE}`, '--apply');
-  }, 120_000);
+  }, BUILD_MS);
 
   afterAll(async () => {
     await Promise.all([applied.stop(), installed.stop()]);
@@ -92,9 +98,9 @@ onReal('install.yaml', () => {
   });
 
   test('has the CustomResourceDefinitions of crds.yaml, which can be applied over it', async () => {
-    const { stdout } = await apply(join(directory, 'crds.yaml'));
+    const { stdout } = await apply(manifest('crds.yaml'));
     const isDefinition = ({ kind }: KubeObject): boolean => kind === 'CustomResourceDefinition';
-    expect(Yaml.load(join(directory, 'crds.yaml'))).toMatchObject(
+    expect(Yaml.load(manifest('crds.yaml'))).toMatchObject(
       objects.filter(isDefinition).map(({ metadata: { name } }) => ({ metadata: { name } })),
     );
     expect(stdout.match(/serverside-applied/g)).toHaveLength(objects.filter(isDefinition).length);

@@ -4,12 +4,13 @@
  */
 import { execFile } from 'node:child_process';
 import { cp, symlink } from 'node:fs/promises';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative, sep } from 'node:path';
 
 /** This repository. */
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-const NOT_COPIED = new Set(['.git', 'dist', 'node_modules']);
+/** Folders that are made, wherever they are in the tree. */
+const MADE = new Set(['.git', 'dist', 'node_modules']);
 const KEPT = ['npm_config_cache', 'npm_config_registry', 'NODE_EXTRA_CA_CERTS'];
 
 const environment: NodeJS.ProcessEnv = {
@@ -74,11 +75,28 @@ export const output = async (cwd: string, command: string, ...args: readonly str
   return stdout;
 };
 
+/** Whether a path of the tree, from its root, is what others make of it. */
+export const isMade = (path: string): boolean =>
+  path === 'release' || path.split(sep).some((segment) => MADE.has(segment));
+
+/** Copies the tree, without what is made of it, and with its node_modules. */
+export const copyTree = async (to: string): Promise<void> => {
+  await cp(ROOT, to, { recursive: true, filter: (source) => !isMade(relative(ROOT, source)) });
+  await symlink(join(ROOT, 'node_modules'), join(to, 'node_modules'));
+};
+
+/**
+ * Makes the files of a release as `npm run release:build` does.
+ * @param tree a copy of this repository
+ * @param folder for the files; from the tree, or absolute
+ */
+export const buildRelease = (tree: string, image: string, folder = 'release'): Promise<string> =>
+  output(tree, 'npm', 'run', '--silent', 'release:build', '--', `--image=${image}`, `--out=${folder}`);
+
 /** Packs into the directory. */
 export const pack = async (directory: string): Promise<Packed> => {
   const tree = join(directory, 'tree');
-  await cp(ROOT, tree, { recursive: true, filter: (source) => !NOT_COPIED.has(basename(source)) });
-  await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+  await copyTree(tree);
   const [report] = JSON.parse(await output(tree, 'npm', 'pack', '--json', '--pack-destination', directory)) as Report[];
   if (report === undefined) throw new Error('npm pack has packed nothing');
   return { ...report, tarball: join(directory, report.filename) };

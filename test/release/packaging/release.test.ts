@@ -1,12 +1,11 @@
 /** `npm run release:build`, in two folders: the same files, which their checksums describe. */
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { output, pack, ROOT } from './packed.ts';
+import { buildRelease, copyTree, isMade, output, pack, ROOT } from './packed.ts';
 
 const BUILD_MS = 600_000;
-const NOT_COPIED = new Set(['.git', 'dist', 'node_modules', 'release']);
 const IMAGE = `registry.example.com/linkspan@sha256:${'1'.repeat(64)}`;
 
 describe('a release', () => {
@@ -19,13 +18,8 @@ describe('a release', () => {
     ({ version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-release-'));
     for (const name of ['one', 'a longer name']) {
-      const tree = join(directory, name);
-      await cp(ROOT, tree, {
-        recursive: true,
-        filter: (source) => !NOT_COPIED.has(basename(source)) || source.includes('/tools/'),
-      });
-      await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-      await output(tree, 'npm', 'run', '--silent', 'release:build', '--', `--image=${IMAGE}`, '--out=release');
+      await copyTree(join(directory, name));
+      await buildRelease(join(directory, name), IMAGE);
     }
   }, BUILD_MS);
 
@@ -71,4 +65,15 @@ describe('a release', () => {
     },
     BUILD_MS,
   );
+});
+
+test('a copy of the tree lacks what is made of it, and nothing else', () => {
+  const paths = ['release/install.yaml', 'dist/a.js', 'examples/gitops/node_modules/a', '.git/HEAD'];
+  expect(paths.map((path) => [isMade(path.split('/')[0]!), isMade(path)])).toEqual([
+    [true, false],
+    [true, true],
+    [false, true],
+    [true, true],
+  ]);
+  expect(['', 'tools/release/main.ts', 'test/release', 'constructs/index.ts'].filter(isMade)).toEqual([]);
 });
