@@ -35,7 +35,7 @@ const CLOSED = { type: 'object', additionalProperties: false };
 const one = (items: object) => ({ type: 'array', minItems: 1, maxItems: 1, items });
 
 /** All that is accepted. The fields with `true` are written by kubectl and Linkerd and mean nothing here. */
-const SCHEMA = {
+export const SCHEMA = {
   ...CLOSED,
   required: ['clusters', 'users', 'contexts', 'current-context'],
   properties: {
@@ -155,7 +155,7 @@ const FILE = refusal('would read a file of the operator', FLATTEN);
 const PASSWORD = refusal('is not supported by API servers any more', USE_TOKEN);
 const IMPERSONATION = refusal('would impersonate another user', 'give the credentials of that user, and remove it');
 
-const REFUSED: ReadonlyMap<string, Refusal> = new Map([
+export const REFUSED: ReadonlyMap<string, Refusal> = new Map([
   ['exec', PROGRAM],
   ['auth-provider', PROGRAM],
   ['tokenFile', FILE],

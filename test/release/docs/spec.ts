@@ -1,4 +1,5 @@
-/** docs/spec/: a page for each kind, its fields from the JSON schema that the CRD is made of. */
+/** docs/spec/: a page for each kind, its fields from the JSON schema that the CRD is made of, and one for credentials. */
+import { credentialsPage } from './spec-credentials.ts';
 import { KIND_PAGES } from './spec-kinds.ts';
 import type { KindPage } from './spec-page.ts';
 
@@ -75,5 +76,7 @@ const pageOf = ({ kind, intro, example, schema, conditions, when }: KindPage): s
   ].join('\n');
 
 /** The pages, by path from the root. */
-export const specPages = (): readonly (readonly [string, string])[] =>
-  KIND_PAGES.map((page) => [`docs/spec/${page.kind.toLowerCase()}.md`, pageOf(page)]);
+export const specPages = (): readonly (readonly [string, string])[] => [
+  ...KIND_PAGES.map((page) => [`docs/spec/${page.kind.toLowerCase()}.md`, pageOf(page)] as const),
+  ['docs/spec/credentials.md', credentialsPage()],
+];
