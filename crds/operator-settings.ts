@@ -8,7 +8,7 @@ import { CredentialsSecret, Default, Label, Value } from './wire.ts';
 type SettingType =
   | { readonly type: 'text' | 'host-port' | 'connect-to' }
   | { readonly type: 'switch' }
-  /** A label selector as `kubectl --selector` takes it; empty: nothing is selected. */
+  /** A label selector as `kubectl --selector` takes it; empty if nothing is selected. */
   | { readonly type: 'selector' }
   | { readonly type: 'name'; readonly of: 'namespace' }
   | { readonly type: 'domain' }

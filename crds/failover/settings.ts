@@ -32,7 +32,7 @@ export interface FailoverSettings {
   readonly backends: readonly FailoverBackend[];
   /** Milliseconds. */
   readonly holdDownMs: number;
-  /** Absent: by the protocol of each port. */
+  /** Absent to go by the protocol of each port. */
   readonly routeKind?: NonNullable<FailoverSpec['routeKind']>;
 }
 

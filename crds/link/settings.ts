@@ -27,17 +27,17 @@ export interface LinkSettings {
   readonly linkerdNamespace: string;
   /** Name of the Secret with the target's kubeconfig, in the Link's namespace. */
   readonly credentialsSecret: string;
-  /** The only namespaces of the target that are read; absent: all. At least one, each once. */
+  /** The only namespaces of the target that are read; absent for all. At least one, each once. */
   readonly targetNamespaces?: readonly string[];
-  /** Absent: no gateway. */
+  /** Absent if there is no gateway. */
   readonly gateway?: GatewaySettings;
-  /** Absent: no gateway, or one that is not probed. */
+  /** Absent if there is no gateway, or one that is not probed. */
   readonly probe?: ProbeSettings;
-  /** Services mirrored in gateway mode; absent: none. Without `gateway` there is nothing to mirror them through. */
+  /** Services mirrored in gateway mode; absent for none. Without `gateway` there is nothing to mirror them through. */
   readonly selector?: Selector;
-  /** Services mirrored in flat mode; absent: none. */
+  /** Services mirrored in flat mode; absent for none. */
   readonly remoteDiscoverySelector?: Selector;
-  /** Members of federated Services; absent: none. */
+  /** Members of federated Services; absent for none. */
   readonly federatedServiceSelector?: Selector;
   /** How members of federated Services are reached: through the gateway of the target, or on a flat network. */
   readonly federation: 'gateway' | 'flat';
@@ -49,9 +49,9 @@ export interface LinkSettings {
   readonly excludedLabels: readonly string[];
   /** Annotations not to copy: keys, or `prefix/*`. */
   readonly excludedAnnotations: readonly string[];
-  /** Absent: the operator's default. */
+  /** Absent for the operator's default. */
   readonly enableHeadlessServices?: boolean;
-  /** Absent: the operator's default. */
+  /** Absent for the operator's default. */
   readonly enableNamespaceCreation?: boolean;
   /** The mass deletion that the user has confirmed, as the status names it (rule E6). Any other text confirms nothing. */
   readonly confirmPrune?: string;
@@ -148,7 +148,7 @@ const readName = (spec: LinkSpec, field: keyof typeof NAMES, fallback: string | 
   return fallback ?? '';
 };
 
-/** Namespaces to read; absent: all. */
+/** Namespaces to read; absent for all. */
 const readNamespaces = (spec: LinkSpec, report: Report): readonly string[] | undefined => {
   const path = 'spec.targetNamespaces';
   const names: unknown = spec.targetNamespaces;

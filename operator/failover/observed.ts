@@ -40,7 +40,7 @@ export interface ObservedBackend {
 
 export interface ObservedFailover {
   readonly settings: FailoverSettings;
-  /** The Service that clients call; absent: there is none. */
+  /** The Service that clients call; absent if there is none. */
   readonly apex: Service | undefined;
   /** In the order of the settings. */
   readonly backends: readonly ObservedBackend[];

@@ -70,9 +70,9 @@ function standingOf(
 }
 
 /**
- * Through gateways if any member's Link wants that and its gateway has an address, or had one (rule I5). A membership that
- * stays as it is cannot change its shape, so the shape stays too; and so it does while another may write local memberships
- * (rule I7), unless nobody is left who could be reached through a gateway.
+ * Returns how members are reached: through gateways if any member's Link wants that, and its gateway has, or had, an address
+ * (rule I5). The present shape stays while any membership must stay as it is. While another may write local memberships
+ * (rule I7), a shape with gateways stays as long as any member could be reached through one.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
   const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));

@@ -1,5 +1,5 @@
 /**
- * Which clusters may have a member that is not known yet, so that a federated Service without members stays for it, and
+ * Which clusters may have a member that is not known yet, so that a federated Service without members stays, and
  * clients keep its ClusterIP (rule I6). Pure.
  */
 import type { RefusalReason } from '../mirror/reasons.ts';

@@ -42,7 +42,7 @@ export interface FederationOptions extends Participants {
   readonly env: Pick<SharedEnvironment, 'config' | 'log'> & {
     readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
   };
-  /** Time until a key is looked at again for which something is awaited, in milliseconds. */
+  /** Delay before a key that awaits something is looked at again, in milliseconds. */
   readonly awaitedRetryMs: number;
 }
 

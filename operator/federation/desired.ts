@@ -99,8 +99,8 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 }
 
 /**
- * The Service without members, in the shape that it has; but flat, by an empty list of them, while we do not hold the Lease
- * of local memberships: Linkerd's local mirror deletes one without any list (rule I7).
+ * Returns the Service without members, in its present shape. While we do not hold the Lease of local memberships, it is flat
+ * instead, with an empty list of members: Linkerd's local mirror deletes a Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;

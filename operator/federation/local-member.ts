@@ -58,7 +58,7 @@ export class LocalMember implements Participant<LocalParty> {
     return { knowledge: 'known', isHeld, service: this.#service(key), slices: members.slicesOf(key) };
   }
 
-  /** Whether local memberships are not ours to write, or certainly are at this moment. */
+  /** Reports whether writes may be sent now: local memberships are certainly ours, or are not ours at all. */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 
   report(key: string, status: MirrorStatus | undefined): void {

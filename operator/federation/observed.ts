@@ -22,7 +22,7 @@ export type Knowledge = 'known' | 'unknown' | 'anothers';
 /** A cluster that may have a member. */
 interface Party {
   readonly knowledge: Knowledge;
-  /** The Service that is selected as a member; absent: there is none, or it is not known. */
+  /** The Service that is selected as a member; absent if there is none, or it is not known. */
   readonly service?: Service | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface ObservedFederation {
   readonly local: LocalParty;
   /** In any order; each cluster once. A cluster that is not among them has no Link. */
   readonly targets: readonly TargetParty[];
-  /** The Service of the federated Service's name, whoever's it is; absent: there is none. */
+  /** The Service of the federated Service's name, whoever owns it; absent if there is none. */
   readonly live: Service | undefined;
   /** The slices that are marked as those of this federated Service. */
   readonly slices: readonly EndpointSlice[];

@@ -42,7 +42,7 @@ export interface Federation {
   /** Reconciles a key: a Service that is a member, or could be one, has changed. */
   add(key: string): void;
   /**
-   * Ends the reconciles under way before their next write, and begins all anew: a Lease was acquired or lost, so that
+   * Ends the reconciles under way before their next write, and begins all anew. Called when a Lease was acquired or lost:
    * what they have decided may be another's to decide (rule I7). Resolves when they have ended.
    * @param reason for which they end: after a RevokedError, what has been sent is not waited for
    */

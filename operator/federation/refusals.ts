@@ -43,7 +43,7 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
   }
 }
 
-/** Why no Service of this namespace and name can join; `isKept`: what there is may not be written to, and stays. */
+/** Why no Service of this namespace and name can join. With `isKept`, existing objects may not be written to, and stay. */
 export function refusalOfAll({
   namespace,
   name,

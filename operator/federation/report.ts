@@ -27,7 +27,7 @@ export class LocalReport {
   readonly #options: LocalReportOptions;
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
-  /** What was last reported, or is taken for granted, of each Service that is selected; empty: it has joined. */
+  /** What was last reported, or is taken for granted, of each Service that is selected; empty if it has joined. */
   readonly #known = new Map<string, string>();
 
   constructor(options: LocalReportOptions) {

@@ -37,7 +37,7 @@ export type Assignment =
   | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
   /** An invalid Link has the cluster, and stays served by its last valid spec (rule E7). */
   | { readonly do: 'continue'; readonly link: LinkRead }
-  /** No Link has the cluster, and this one names it and is invalid: it comes to have what another left (rule E9). */
+  /** No Link has the cluster, and this invalid one names it: it keeps what another Link left (rule E9). */
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }

@@ -81,8 +81,8 @@ export class StatusWriter {
   }
 
   /**
-   * Handles that Links were listed anew: the list is believed rather than the answer to our last write, which a server
-   * that was restored from a backup has lost. A write that waits since the server was away waits no longer.
+   * Handles that Links were listed anew. The list counts more than the answer to our last write: a server that was restored
+   * from a backup has lost that write. A write that waited for the server to come back is due now.
    */
   listed(): void {
     if (this.#sent !== undefined) this.#sent = { ...this.#sent, link: undefined };
@@ -173,7 +173,7 @@ export class StatusWriter {
   }
 }
 
-/** Reports whether two patches say the same: what has not been written has been true since another time each time. */
+/** Reports whether two patches differ in transition times alone: each computation gives a condition that is not written yet a new one. */
 const isAlike = (a: LinkStatusPatch, b: LinkStatusPatch): boolean => textOf(a) === textOf(b);
 
 const textOf = (patch: LinkStatusPatch): string =>

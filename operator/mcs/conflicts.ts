@@ -23,7 +23,7 @@ export interface Conflict {
   readonly reason: ConflictReason;
   /** What it is, as in `session affinity`. */
   readonly aspect: string;
-  /** What the export has that decides. */
+  /** The value in the export that decides. */
   readonly used: string;
   /** Ids of the clusters that have something else; at least one. */
   readonly disagreeing: readonly string[];

@@ -237,8 +237,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * What to do if the API server refuses the addresses of a ServiceImport to a derived Service that was deleted: ask for them
-   * again, as it gives them back a moment after a watch has shown the deletion; then do without, since another has them.
+   * Handles that the API server refuses a derived Service the addresses that it had before it was deleted. It gives them back
+   * a moment after a watch has shown the deletion, so they are asked for again; after that time another has them.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));

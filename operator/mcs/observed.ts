@@ -20,9 +20,9 @@ interface Party {
    * (rules E6, A2). What there is of such a cluster stays.
    */
   readonly isKnown: boolean;
-  /** Absent: there is none, or it is not known. */
+  /** Absent if there is none, or it is not known. */
   readonly serviceExport?: ServiceExport | undefined;
-  /** The Service of its name; absent: there is none, or it is not known. */
+  /** The Service of its name; absent if there is none, or it is not known. */
   readonly service?: Service | undefined;
   /** The slices of that Service, of whatever type and shape; undefined while they are not known. */
   readonly slices: readonly EndpointSlice[] | undefined;
@@ -79,9 +79,9 @@ export interface ObservedImport {
   readonly isSettled: boolean;
   /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */
   readonly isReadable: boolean;
-  /** The ServiceImport of that name, whoever's it is; absent: there is none. */
+  /** The ServiceImport of that name, whoever owns it; absent if there is none. */
   readonly live: ServiceImport | undefined;
-  /** The Service of the derived Service's name, whoever's it is; absent: there is none. */
+  /** The Service of the derived Service's name, whoever owns it; absent if there is none. */
   readonly derived: Service | undefined;
   /**
    * The Services that are marked as derived from this ServiceImport for single pods (label `linkspan.dev/imported-pod`):

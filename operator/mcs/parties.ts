@@ -111,7 +111,7 @@ export class ImportParties {
     };
   }
 
-  /** Returns how long each cluster that is not known is given to be known, in milliseconds; less than 0: no longer. */
+  /** Returns how long each cluster that is not known is given to be known, in milliseconds; less than 0 once it is over. */
   awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
     const { settleMs = SETTLE_MS } = this.#options;
     const unknown = [local, ...targets].filter(({ id, isKnown }) => id === undefined || !isKnown);

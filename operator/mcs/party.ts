@@ -24,7 +24,7 @@ export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
   /** The Link: the older one has an id that two clusters claim. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
-  /** Says which pods are not behind the Service that is exported, so that what stands for them may go. */
+  /** Answers which pods are no longer behind the exported Service, so that their objects may go. */
   readonly pods: PodAnswers;
 }
 
@@ -46,7 +46,7 @@ export interface ServiceImports {
   addAll(): void;
   /** Returns the keys of the ServiceImports that a target cluster has a part in. */
   partsOf(cluster: string): ReadonlySet<string>;
-  /** Returns those of them that can be written, or that may be once the API server has answered: the part of a cluster that has no Link is about to end. */
+  /** Returns those of them that end, since the cluster has no Link: they can be written, or may be once the API server answers. */
   endingOf(cluster: string): readonly string[];
   /** Returns those that stay although the cluster has no Link: ServiceImports cannot be read there (rule K5). */
   keptOf(cluster: string): readonly string[];
@@ -54,6 +54,6 @@ export interface ServiceImports {
 
 /** What a session needs to take part. */
 export interface ImportsEnvironment extends SharedEnvironment {
-  /** Absent: the operator leaves the MCS API alone. */
+  /** Absent if the operator leaves the MCS API alone. */
   readonly imports?: ServiceImports | undefined;
 }

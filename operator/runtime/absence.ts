@@ -49,7 +49,7 @@ export class Absence {
   }
 
   /**
-   * Returns how much longer it explains that an object is missing, in milliseconds; 0: that was deleted by itself.
+   * Returns how much longer it explains that an object is missing, in milliseconds; 0 if that was deleted by itself.
    * @param key of one that may have been seen since. @default - none has
    */
   leftMs(key?: string): number {

@@ -28,7 +28,7 @@ export class TokenBucket {
     this.#tokens = rate.burst;
   }
 
-  /** Time until there is a token, in milliseconds; 0: there is one. */
+  /** Time until there is a token, in milliseconds; 0 if there is one. */
   waitMs(): number {
     this.#refill();
     return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) * this.#rate.everyMs);

@@ -38,7 +38,7 @@ export class Repairs {
   readonly #once = new Map<string, Repair>();
   readonly #inVain = new Map<string, InVain>();
 
-  /** How long to wait before content is written to an object again, in milliseconds; 0: it may be written now. */
+  /** How long to wait before content is written to an object again, in milliseconds; 0 if it may be written now. */
   waitMs(id: string, digest: string): number {
     const repair = this.#remembered(id, digest);
     return repair === undefined ? 0 : Math.max(0, repair.notBeforeMs - performance.now());

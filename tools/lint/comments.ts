@@ -3,7 +3,7 @@ import type { Rule } from 'eslint';
 
 /** What is forbidden, and how to say it instead. */
 const HABITS: readonly (readonly [habit: RegExp, remedy: string])[] = [
-  [/\bundefined: /iu, 'say "undefined if …", "undefined while …" or "undefined for …"'],
+  [/\b(?:undefined|absent): /iu, 'say "undefined if …", "undefined while …" or "undefined for …"'],
   [
     /(?:\b(?:a|an|the|one|all|those|clusters|keys|objects) |, )of which (?:the|nothing|neither|everything|every)\b/iu,
     'say "whose …", or write a second sentence',

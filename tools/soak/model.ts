@@ -82,7 +82,7 @@ export class Model {
     return { port: service.port, readiness: service.ready ? whenUsed : 'empty' };
   }
 
-  /** Names of mirrors that are not as they must be, each with how it is and must be; empty: all are right. */
+  /** Names of mirrors that are not as they must be, each with how it is and must be; empty if all are right. */
   differences(seen: ReadonlyMap<string, MirrorState>): readonly string[] {
     const names = new Set([...this.#services.keys(), ...seen.keys()]);
     return [...names].flatMap((name) => {

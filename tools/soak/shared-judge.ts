@@ -74,7 +74,7 @@ export class SharedJudge {
     this.#clusters = clusters;
   }
 
-  /** Returns what is wrong now; empty: all is right. */
+  /** Returns what is wrong now; empty if all is right. */
   async problems(): Promise<readonly string[]> {
     const { targets: apis, isAlive } = this.#clusters;
     const east = await Snapshot.of(this.#clusters.east, [...OF_ALL, ...OF_SOURCE]);

@@ -9,7 +9,7 @@ import type { Reader } from './reader.ts';
 
 export interface Heartbeat {
   readonly lease: Lease;
-  /** Empty: nobody holds it. */
+  /** Empty if nobody holds it. */
   readonly holder: string;
   /** Whether its holder renews it. */
   readonly isAlive: boolean;

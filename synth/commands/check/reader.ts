@@ -29,9 +29,9 @@ export interface Right {
   readonly group: string;
   /** Plural, with a subresource as in `links/status`. */
   readonly resource: string;
-  /** Absent: in all namespaces, or the resource has none. */
+  /** Absent for all namespaces, or if the resource has none. */
   readonly namespace?: string;
-  /** Absent: any name. */
+  /** Absent for any name. */
   readonly name?: string;
 }
 

@@ -11,7 +11,7 @@ const SKEW_MS = 60_000;
 /** How far a clock may be ahead without any doubt, in milliseconds. */
 const AHEAD_MS = 1_000;
 
-/** Identity of the holder; empty: nobody holds the Lease, or there is none. */
+/** Identity of the holder; empty if nobody holds the Lease, or there is none. */
 export const holderOf = (lease: Lease | undefined): string => lease?.spec?.holderIdentity ?? '';
 
 /** How long a Lease lasts after it was renewed, in milliseconds. */

@@ -23,7 +23,7 @@ import { latenciesIn } from './latency.ts';
 /** A gateway. The first four fields are those of Linkerd's JSON. */
 interface Gateway {
   readonly clusterName: string;
-  /** Null: nobody looks at it now, or it is not known whether anybody does. */
+  /** Null if nobody looks at it now, or it is not known whether anybody does. */
   readonly alive: boolean | null;
   readonly numberOfServices: number;
   /** Milliseconds; undefined if it is not known. */
