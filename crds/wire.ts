@@ -354,6 +354,9 @@ export const remoteFqName = (service: string, namespace: string, clusterDomain: 
 export const remoteAccessName = (sourceCluster: string): string =>
   `linkerd-service-mirror-remote-access-${sourceCluster}`;
 
+/** Name of the Secret of a target, holding nothing, that the tokens of one source cluster are bound to. */
+export const peerSecretName = (sourceCluster: string): string => `linkspan-peer-${sourceCluster}`;
+
 /** The account that Linkerd's chart and command line make by default, for any number of source clusters. */
 export const SHARED_ACCOUNT = remoteAccessName('default');
 

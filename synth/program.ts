@@ -8,7 +8,14 @@ import { Command } from 'commander';
 import { addExplainFlags, type ExplainFlags } from './commands/explain/flags.ts';
 import { addStatusFlags, type StatusFlags } from './commands/status/flags.ts';
 import { addGatewaysFlags, type GatewaysFlags } from './commands/gateways/flags.ts';
-import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
+import {
+  addMintFlags,
+  addRevokeFlags,
+  addRotateFlags,
+  type MintFlags,
+  type RevokeFlags,
+  type RotateFlags,
+} from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
 import { addCompletionArgument, type Shell } from './commands/completion/flags.ts';
@@ -76,7 +83,7 @@ command('link-gen', addLinkGenFlags)
   .action(async (flags: LinkGenFlags) => (await import('./commands/link/link-gen.ts')).linkGen(flags));
 
 const credentials = command('credentials').description(
-  'make or rotate the credentials with which one cluster reads another',
+  'make, rotate or revoke the credentials with which one cluster reads another',
 );
 
 command('mint', addMintFlags, credentials)
@@ -88,6 +95,13 @@ command('rotate', addRotateFlags, credentials)
   .description('give a Link a new token, and remove the old one when the new one is in use')
   .action(async (link: string, flags: RotateFlags) =>
     (await import('./commands/credentials/rotate.ts')).rotate(link, flags),
+  );
+
+command('revoke', addRevokeFlags, credentials)
+  .argument('<peer>', 'name of the source cluster')
+  .description('cut a source cluster off: delete its account in this cluster, and with it all of its tokens')
+  .action(async (peer: string, flags: RevokeFlags) =>
+    (await import('./commands/credentials/revoke.ts')).revoke(peer, flags),
   );
 
 command('plan', addPlanFlags)

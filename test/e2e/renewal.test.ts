@@ -28,6 +28,9 @@ const PEER: ObjectRef = {
 };
 /** Of the ten minutes that an API server grants at least, this is about a second. */
 const RENEWED_AFTER = 0.002;
+/** How many renewals are judged: RENEWALS=100 in the environment for more. */
+const RENEWALS = Number(process.env['RENEWALS'] ?? 10);
+const RENEWALS_WITHIN_MS = 20_000 + RENEWALS * 3_000;
 
 const isGood = (valid: LinkCondition | undefined): boolean =>
   valid?.status === 'True' && !valid.message.includes('not renewed');
@@ -84,32 +87,41 @@ onReal('a token that ends', () => {
         verb === 'create' && resource === 'serviceaccounts' && subresource === 'token',
     ).length;
 
-  test('P2: is renewed again and again, and nothing is listed, written or unread for it', async () => {
-    await eventually('the operator is at rest', () => operator.settled());
-    const before = await inventory(clusters);
-    await clusters.westCluster.clearAudit();
-    await clusters.eastCluster.clearAudit();
-    await eventually('ten renewals', async () => (await renewals()) >= 10, 50_000);
-    const asked = await clusters.westCluster.audit();
-    const own = asked.filter(({ user }) => user.endsWith(`:${ACCOUNT}`));
-    expect(own.filter(({ verb }) => verb === 'list')).toEqual([]);
-    expect(own.filter(({ code }) => code >= 400)).toEqual([]);
-    const written = (await clusters.eastCluster.audit()).filter(({ verb }) =>
-      ['create', 'patch', 'update', 'delete'].includes(verb),
-    );
-    const kinds = new Set(
-      written
-        .filter(({ resource }) => resource !== 'leases')
-        .map(({ resource, subresource }) => [resource, subresource].join('/')),
-    );
-    expect([...kinds].filter((each) => !['secrets/', 'links/status'].includes(each))).toEqual([]);
-    expect(await inventory(clusters)).toEqual(before);
-    const condition = await clusters.condition('CredentialsValid');
-    expect(condition).toMatchObject({ status: 'True', reason: 'Valid' });
-    expect(condition!.message).toMatch(/is in use; its token ends at \d{4}-/);
-    expect((await tokenNow()).boundTo?.name).toBe(PEER.metadata.name);
-    await exportReady(clusters, 'api');
-  });
+  test(
+    'P2: is renewed again and again, and nothing is listed, written or unread for it',
+    { timeout: RENEWALS_WITHIN_MS + 30_000 },
+    async () => {
+      await eventually('the operator is at rest', () => operator.settled());
+      const before = await inventory(clusters);
+      await clusters.westCluster.clearAudit();
+      await clusters.eastCluster.clearAudit();
+      const began = Date.now();
+      await eventually(`${RENEWALS} renewals`, async () => (await renewals()) >= RENEWALS, RENEWALS_WITHIN_MS);
+      const asked = await clusters.westCluster.audit();
+      const own = asked.filter(({ user }) => user.endsWith(`:${ACCOUNT}`));
+      expect(own.filter(({ verb }) => verb === 'list')).toEqual([]);
+      expect(own.filter(({ code }) => code >= 400)).toEqual([]);
+      const written = (await clusters.eastCluster.audit()).filter(({ verb }) =>
+        ['create', 'patch', 'update', 'delete'].includes(verb),
+      );
+      const kinds = new Set(
+        written
+          .filter(({ resource }) => resource !== 'leases')
+          .map(({ resource, subresource }) => [resource, subresource].join('/')),
+      );
+      expect([...kinds].filter((each) => !['secrets/', 'links/status'].includes(each))).toEqual([]);
+      expect(await inventory(clusters)).toEqual(before);
+      const condition = await clusters.condition('CredentialsValid');
+      expect(condition).toMatchObject({ status: 'True', reason: 'Valid' });
+      expect(condition!.message).toMatch(/is in use; its token ends at \d{4}-/);
+      expect((await tokenNow()).boundTo?.name).toBe(PEER.metadata.name);
+      await exportReady(clusters, 'api');
+      if (process.env['RENEWALS'] !== undefined)
+        console.log(
+          `${RENEWALS} renewals in ${Math.round((Date.now() - began) / 1_000)} s, ${own.length} requests of the account`,
+        );
+    },
+  );
 
   test('P3: comes with the CA that is to follow, beside the one of now, as soon as the target publishes it', async () => {
     await eventually('the operator is at rest', () => operator.settled());

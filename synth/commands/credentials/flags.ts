@@ -1,4 +1,4 @@
-/** The options of `linkspan credentials mint` and `linkspan credentials rotate`. */
+/** The options of `linkspan credentials mint`, `rotate` and `revoke`. */
 import type { Command } from 'commander';
 import { addChangeFlags, type ChangeFlags } from '../common/change-flags.ts';
 import { addNamespaceFlags, type ClusterFlags, listOf, timeoutOption } from '../common/flags.ts';
@@ -20,6 +20,12 @@ export interface RotateFlags extends ClusterFlags, ChangeFlags {
   readonly revoke?: true;
   /** In milliseconds. */
   readonly timeout: number;
+}
+
+/** Flags of `linkspan credentials revoke`. */
+export interface RevokeFlags extends ClusterFlags, ChangeFlags {
+  /** @default - that which `linkspan link` makes for the peer */
+  readonly serviceAccountName?: string;
 }
 
 /** Adds the flags of `linkspan credentials mint`. */
@@ -47,4 +53,15 @@ export const addRotateFlags = (command: Command): Command =>
       .option('--revoke', 'remove the old token, although other clusters may use the account')
       .addOption(timeoutOption('how long to wait until the operator uses the new token')),
     'print what would be written and deleted',
+  );
+
+/** Adds the flags of `linkspan credentials revoke`. */
+export const addRevokeFlags = (command: Command): Command =>
+  addChangeFlags(
+    addNamespaceFlags(
+      command
+        .option('--kubeconfig <file>', 'kubeconfig of the target (default: as kubectl finds it)')
+        .option('--context <name>', 'context of the target (default: the current context)'),
+    ).option('--service-account-name <name>', 'account of the peer (default: that which linkspan link makes)'),
+    'print what would be deleted',
   );

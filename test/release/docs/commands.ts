@@ -208,6 +208,19 @@ linkspan credentials mint --context east --to-context west --apply
 \`\`\`
 
 The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.`,
+  'credentials revoke': `Deletes the account with which a source cluster reads this one: its rights first, then the account, and last
+the Secrets of its tokens and the Secret \`linkspan-peer-<peer>\` that tokens are bound to. All tokens of the account are refused from
+then on, also those that somebody has made of a stolen one. Only the target is asked, since the peer may be lost. Other peers
+notice nothing.
+
+\`\`\`sh
+linkspan credentials revoke east --context west           # prints what would be deleted
+linkspan credentials revoke east --context west --apply
+\`\`\`
+
+The command refuses the account of Linkerd's chart, which several sources may use, and an account without the label of the
+extension. An account that Git declares comes back without tokens: remove it there as well. When nothing is left, the command
+says so and exits with 0.`,
   'credentials rotate': `Has Kubernetes make a second token for the account that the Link reads with, and writes it into the kubeconfig of the source.
 The operator tries it beside the old one. When it reports, in condition \`CredentialsValid\` of the Link, that it uses the new
 one, the old one is removed from the target. If the operator does not do so in time, the old one stays, and the command can be

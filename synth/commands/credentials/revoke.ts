@@ -1,0 +1,91 @@
+/**
+ * `linkspan credentials revoke`: cuts one peer off in the target. It needs nothing of the peer, which may be lost or in
+ * foreign hands. A token that can be renewed can be renewed by a thief as well, bound to nothing; so the account goes, and
+ * with it every token that was ever made of it. Safe to run again: what is gone is passed over.
+ */
+import { Label, peerSecretName, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
+import { type KubeObject, type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import { note, print, printLine } from '../../print.ts';
+import { resultFormat } from '../common/change-flags.ts';
+import { executeDeletions } from '../common/change-set/execute.ts';
+import { changesText } from '../common/change-set/text.ts';
+import type { Unwanted } from '../common/change-set/want.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
+import { kubectl } from '../common/command-text.ts';
+import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { withReport } from '../common/output.ts';
+import { type AccountRead, readAccount } from '../link/account.ts';
+import { clusterNameProblems } from '../link/pair.ts';
+import type { RevokeFlags } from './flags.ts';
+
+/** Runs the command. Sets the exit code. */
+export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
+  reportingProblems(async () => {
+    const { namespace, serviceAccountName: name = remoteAccessName(peer) } = flags;
+    refuseProblems([...clusterNameProblems('<peer>', peer, ''), ...sharedProblems(name)], ExitCode.usage);
+    await withCluster(flags, async (target) => {
+      const [account, secret] = await Promise.all([
+        readAccount(target, { namespace, name }),
+        target.find<Secret>(SECRETS, { namespace, name: peerSecretName(peer) }),
+      ]);
+      refuseProblems(foreignProblems(target, account, secret));
+      const unwanted = tracesOf(target, account, secret);
+      if (unwanted.length === 0) {
+        printLine(`nothing is left in ${target.context} that ${peer} could read it with`);
+        return;
+      }
+      if (!flags.apply) {
+        await print(changesText(unwanted.map((want) => ({ want, outcome: 'deleted' as const }))));
+        return;
+      }
+      await withReport(resultFormat(flags), (report) => executeDeletions(unwanted, report));
+      note(
+        `${target.context} refuses all tokens of ${name} from now on; API servers may take one for 10 s more that they have just seen`,
+      );
+    });
+  });
+
+/** What the peer reads the target with. Its rights go first: API servers keep no answers about these. */
+const tracesOf = (cluster: Cluster, account: AccountRead, secret: Secret | undefined): readonly Unwanted[] => {
+  const { object, rights, tokens, dead } = account;
+  const ofKind = (of: Unwanted['of'], objects: readonly (KubeObject | undefined)[]) =>
+    objects.flatMap((each) => (each === undefined ? [] : [{ of, object: each }]));
+  const all = [...rights, ...ofKind(SERVICE_ACCOUNTS, [object]), ...ofKind(SECRETS, [...tokens, ...dead, secret])];
+  return all.map((each) => ({ ...each, cluster }));
+};
+
+/** The account of Linkerd's chart, which any number of sources use. */
+const sharedProblems = (name: string): readonly Problem[] =>
+  name === SHARED_ACCOUNT
+    ? [
+        {
+          object: `ServiceAccount ${name}`,
+          reason: 'may be that of several source clusters, and all of them would be cut off',
+          remedy: 'give each an account of its own with `linkspan credentials mint`, then delete this one',
+        },
+      ]
+    : [];
+
+/** What has a name of ours, and is not ours, is left alone, with all the rest. */
+const foreignProblems = (
+  target: Cluster,
+  { object, namespace, name, tokens }: AccountRead,
+  secret: Secret | undefined,
+): readonly Problem[] => {
+  const isExtension = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.extension] === Value.extension;
+  const label = `${Label.extension}=${Value.extension}`;
+  const foreign = (kind: string, each: string): Problem => ({
+    object: target.title(kind, { namespace, name: each }),
+    reason: `is not known as an account of a source cluster: it lacks the label ${label}`,
+    remedy: `if it is one, run \`${kubectl(target, '-n', namespace, 'label', kind.toLowerCase(), each, label)}\``,
+  });
+  const isUnknown = object === undefined ? tokens.length > 0 : !isExtension(object);
+  return [
+    ...(isUnknown ? [foreign(SERVICE_ACCOUNTS.kind, name)] : []),
+    // One that holds nothing is of no use but to bind tokens to.
+    ...(secret !== undefined && !isExtension(secret) && Object.keys(secret.data ?? {}).length > 0
+      ? [foreign(SECRETS.kind, secret.metadata.name)]
+      : []),
+  ];
+};
