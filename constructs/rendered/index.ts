@@ -30,11 +30,10 @@ export {
   HeadlessMirror,
   type HeadlessMirrorAddress,
   type HeadlessMirrorEndpoints,
-  type HeadlessMirrorPart,
-  headlessMirrorParts,
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
 } from './mirror/headless-mirror.ts';
+export { type HeadlessMirrorPart, HeadlessSlices } from './mirror/headless-slices.ts';
 export type { ImportedCluster, ImportedPod, ImportPort, ImportType, ServiceImportProps } from './import/props.ts';
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror/mirror-service.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './mirror/ports.ts';

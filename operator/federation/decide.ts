@@ -1,7 +1,7 @@
 /** One federated Service decided: what is observed in, the manifests and the status of each cluster out. Pure. */
 import { federatedName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
-import type { Manifests } from '../mirror/desired.ts';
+import type { Manifests } from '../mirror/manifests.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { type Admission, admit } from './admission.ts';

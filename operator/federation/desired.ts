@@ -5,7 +5,7 @@
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES } from '../kube/objects.ts';
-import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
+import { type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { isFederated, isFlat } from '../source/owner.ts';

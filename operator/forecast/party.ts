@@ -9,7 +9,7 @@ import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirro
 import { ServedTarget } from '../served/served-target.ts';
 import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
 import { enterClaims } from '../mirror/claims.ts';
-import { type Manifests, NOTHING } from '../mirror/desired.ts';
+import { type Manifests, NOTHING } from '../mirror/manifests.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { GatewayView, Observed } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';

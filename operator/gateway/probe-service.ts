@@ -5,7 +5,7 @@
 import { type EndpointsKind, GatewayProbe, renderOf } from '../../constructs/rendered/index.ts';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { SERVICES } from '../kube/objects.ts';
-import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
+import { type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 
 export interface ProbeObserved {

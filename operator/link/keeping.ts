@@ -4,7 +4,7 @@
  * So the Link that left them can be served for another cluster, and they are removed once this one is deleted.
  */
 import type { Observed } from '../mirror/observed.ts';
-import { NOTHING } from '../mirror/desired.ts';
+import { NOTHING } from '../mirror/manifests.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';

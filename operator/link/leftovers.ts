@@ -8,7 +8,7 @@ import { sleep } from '../kube/backoff.ts';
 import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { splitKey } from '../kube/objects.ts';
-import { NOTHING } from '../mirror/desired.ts';
+import { NOTHING } from '../mirror/manifests.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';

@@ -4,7 +4,9 @@
  */
 import { describe } from '../kube/errors.ts';
 import type { Named } from './claims.ts';
-import { desired, type Manifests } from './desired.ts';
+import { desired } from './desired.ts';
+import type { Manifests } from './manifests.ts';
+import type { Names } from './names.ts';
 import { isMirrored, type Shape } from './shape.ts';
 import type { Observed } from './observed.ts';
 import type { Refusal } from './reasons.ts';
@@ -23,10 +25,10 @@ export interface Decision {
  * @param named its form and names, by claims that have been entered
  * @param pods what was rendered before of the pods of headless Services. @default - nothing
  */
-export function decide(observed: Observed, { shape, nameOf }: Named, pods = new Rendered()): Decision {
+export function decide(observed: Observed, { shape, ...names }: Named, pods = new Rendered()): Decision {
   const rendered = attempt(() => {
     if (shape instanceof Error) throw shape;
-    return { shape, manifests: desired(observed, shape, nameOf, pods) };
+    return { shape, manifests: desired(observed, shape, names, pods) };
   });
   if (!(rendered instanceof Error)) {
     if (isTooLarge(rendered, observed)) return refusedBy(observed, TOO_LARGE, pods);
@@ -37,10 +39,12 @@ export function decide(observed: Observed, { shape, nameOf }: Named, pods = new 
   return refusedBy(observed, { reason: 'InvalidService', message: describe(rendered) }, pods);
 }
 
+const NO_NAMES: Names = { nameOf: () => undefined, revision: 0 };
+
 /** Existing mirrors stay. */
 function refusedBy(observed: Observed, refusal: Refusal, pods: Rendered): Decision {
   const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
-  return { shape, manifests: desired(observed, shape, () => undefined, pods) };
+  return { shape, manifests: desired(observed, shape, NO_NAMES, pods) };
 }
 
 const TOO_LARGE: Refusal = {

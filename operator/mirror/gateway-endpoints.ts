@@ -51,12 +51,9 @@ export function gatewayEndpoints({ link, gateway, owned }: Observed, name: strin
 const isGatewayKnown = (gateway: GatewayView | undefined): boolean =>
   (gateway?.addresses ?? []).length > 0 && gateway?.alive !== undefined;
 
-/** Returns {@link gatewayEndpoints} by the name of each of many Services: one object while they are the same for all. */
-export function gatewayEndpointsOf(observed: Observed, ready: boolean): (name: string) => GatewayEndpoints {
-  if (!isGatewayKnown(observed.gateway)) return (name) => gatewayEndpoints(observed, name, ready);
-  const same = gatewayEndpoints(observed, observed.name, ready);
-  return () => same;
-}
+/** Returns {@link gatewayEndpoints} of any Service, if those of all are the same. */
+export const gatewayOfAll = (observed: Observed, ready: boolean): GatewayEndpoints | undefined =>
+  isGatewayKnown(observed.gateway) ? gatewayEndpoints(observed, observed.name, ready) : undefined;
 
 /**
  * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a mirror that is kept

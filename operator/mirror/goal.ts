@@ -3,7 +3,7 @@
  * and writes what needs them.
  */
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
-import type { Manifests } from './desired.ts';
+import type { Manifests } from './manifests.ts';
 import type { OwnedObjects } from './observed.ts';
 import type { Goal, PassTexts, Retain } from '../runtime/pass.ts';
 import {

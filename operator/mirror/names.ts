@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import { isServiceName, LABEL_MAX_LENGTH } from '../../crds/names.ts';
 import { mirrorName } from '../../crds/wire.ts';
+import { ByHostname, groupsBeside } from './by-hostname.ts';
 
 /** Owner of a claim: a target Service of a target cluster, which is reconciled by one key. */
 export interface ClaimOwner {
@@ -34,6 +35,13 @@ export type Resolved = { readonly name: string } | { readonly lostTo: Claim };
 
 /** Reports the local name that a Service's mirror gets, or the endpoint mirror of one of its pods. */
 export type NameOf = (hostname?: string) => Resolved | undefined;
+
+/** The names that a Service's mirror and its endpoint mirrors get. */
+export interface Names {
+  readonly nameOf: NameOf;
+  /** Another number if what a pod's name is may have changed although its claim has not. */
+  readonly revision: number;
+}
 
 /** What decides between the claims of two Links. */
 export interface Seniority {
@@ -66,13 +74,25 @@ type Contenders = ReadonlySet<Contender>;
 
 const NOBODY: Contenders = new Set();
 
+/** What one owner claims. */
+interface OfOwner {
+  /** Where the names are. */
+  readonly namespace: string;
+  readonly claims: readonly Claim[];
+  readonly pods: ByHostname<Claim>;
+  /** Number of times that another claim than those that were entered may have won or lost a name. */
+  revision: number;
+}
+
+const NO_PODS = ByHostname.none<Claim>();
+
 /** A cluster whose claims count. */
 interface Party {
   readonly seniority: Seniority;
   /** Called when this key may have won or lost a name that it claims. */
   readonly notify: (key: string) => void;
-  /** Its claims by the key of their owner, in the namespace that they are made in. */
-  readonly claims: Map<string, { readonly namespace: string; readonly claims: readonly Claim[] }>;
+  /** Its claims by the key of their owner. */
+  readonly claims: Map<string, OfOwner>;
 }
 
 /** The claims on local names of all clusters that are served. */
@@ -108,18 +128,39 @@ export class NameClaims {
     if (before !== undefined) this.replace(owner, before.namespace, []);
   }
 
-  /** Replaces the claims of `owner`, and notifies the others that claim one of the names concerned. */
-  replace(owner: ClaimOwner, namespace: string, claims: readonly Claim[]): void {
+  /**
+   * Replaces the claims of `owner`, and notifies the others that claim one of the names concerned.
+   * @param pods those of pods, of which only the groups are looked at in which something has changed. @default - none
+   */
+  replace(owner: ClaimOwner, namespace: string, claims: readonly Claim[], pods = NO_PODS): void {
     const party = this.#parties.get(owner.cluster);
     if (party === undefined) return;
     const before = party.claims.get(owner.key);
-    const [was, is] = before?.namespace === namespace ? [before.claims, claims] : [[], []];
+    const was = before ?? { namespace, claims: [], pods: NO_PODS, revision: 0 };
+    const isMoved = was.namespace !== namespace;
     const touched = new Set<Contenders>();
-    for (const claim of without(before?.claims ?? [], is)) this.#remove(before?.namespace ?? namespace, claim, touched);
-    if (claims.length === 0) party.claims.delete(owner.key);
-    else party.claims.set(owner.key, { namespace, claims });
-    for (const claim of without(claims, was)) this.#enter(namespace, claim, touched);
+    const entered = new Set<Claim>();
+    const remove = (claim: Claim): void => this.#remove(was.namespace, claim, touched);
+    const enter = (claim: Claim): void => {
+      entered.add(claim);
+      this.#enter(namespace, claim, touched);
+    };
+    without(was.claims, isMoved ? [] : claims).forEach(remove);
+    withoutPods(was.pods, isMoved ? NO_PODS : pods).forEach(remove);
+    if (claims.length + pods.size === 0) party.claims.delete(owner.key);
+    else party.claims.set(owner.key, { namespace, claims, pods, revision: was.revision });
+    without(claims, isMoved ? [] : was.claims).forEach(enter);
+    withoutPods(pods, isMoved ? NO_PODS : was.pods).forEach(enter);
+    this.#revise(touched, entered);
     this.#notify(owner, touched);
+  }
+
+  /**
+   * Returns a number that is another if what an owner's claims come to may be, without any of them having been replaced:
+   * somebody else has claimed one of the names, or claims it no more.
+   */
+  revisionOf({ cluster, key }: ClaimOwner): number {
+    return this.#parties.get(cluster)?.claims.get(key)?.revision ?? 0;
   }
 
   /** Returns the name that a claim gets; undefined if it has no valid name. */
@@ -178,6 +219,18 @@ export class NameClaims {
     if (places?.size === 0) this.#contenders.delete(namespace);
   }
 
+  #revise(touched: Iterable<Contenders>, entered: ReadonlySet<Claim>): void {
+    for (const contenders of touched) {
+      // Nobody else wants the name, nor did anybody.
+      const only = onlyOne(contenders);
+      if (only !== undefined && entered.has(only.claim)) continue;
+      for (const { claim } of contenders) {
+        const of = this.#parties.get(claim.owner.cluster)?.claims.get(claim.owner.key);
+        if (of !== undefined) of.revision += 1;
+      }
+    }
+  }
+
   #notify(owner: ClaimOwner, touched: Iterable<Contenders>): void {
     const affected = new Map<string, Set<string>>();
     for (const contenders of touched) {
@@ -229,6 +282,15 @@ function without(claims: readonly Claim[], others: readonly Claim[]): readonly C
     return other !== claim && (other === undefined || !isAlike(claim, other));
   });
 }
+
+/** Returns those of the claims of pods that are not among others. */
+const withoutPods = (pods: ByHostname<Claim>, others: ByHostname<Claim>): readonly Claim[] =>
+  [...groupsBeside(pods, others)].flatMap((group) =>
+    [...group.values()].filter((claim) => {
+      const other = others.get(claim.hostname ?? '');
+      return other !== claim && (other === undefined || !isAlike(claim, other));
+    }),
+  );
 
 const isAlike = (a: Claim, b: Claim): boolean =>
   isSame(a, b) && a.since === b.since && a.names.join() === b.names.join();

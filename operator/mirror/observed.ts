@@ -69,6 +69,8 @@ export interface Observed {
   readonly isAdmitted: boolean;
   /** Reports whether the limit of the Link admits a pod of a headless Service (rule E10). */
   readonly admitsPod: (hostname: string) => boolean;
+  /** Whether it admits all there are, so that none need be looked at. @default false */
+  readonly areAllPodsAdmitted?: boolean | undefined;
   /** Reports whether all that is derived from the Service may take so many bytes. @default - it may */
   readonly admitsBytes?: ((bytes: number) => boolean) | undefined;
   /**

@@ -7,90 +7,116 @@ import {
   HeadlessMirror,
   type HeadlessMirrorAddress,
   type HeadlessMirrorEndpoints,
-  headlessMirrorParts,
+  type HeadlessMirrorPart,
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
+  HeadlessSlices,
   render,
 } from '../../constructs/rendered/index.ts';
+import { keyOfPorts } from './target-endpoints.ts';
 
 /** Props that all pods of a Service have in common. */
 export type SharedProps = Omit<HeadlessMirrorProps, 'endpoints'>;
 
-/** Objects, and the props that they were rendered from, as JSON. */
-interface OfProps {
-  readonly props: string;
+/** The endpoints of a headless mirror, without the pods. */
+export type CommonEndpoints = Omit<HeadlessMirrorEndpoints, 'subsets'>;
+
+/** What is listed of the pods, group by group; that of a group in which nothing changes is the same object. */
+export type ListedPods = ReadonlyMap<number, readonly HeadlessMirrorSubset[]>;
+
+const NOBODY: ListedPods = new Map();
+
+/** The name of the part that is the Service alone, or the Service with all its endpoints. */
+const WHOLE = '';
+
+/** What was rendered of one slice. */
+interface OfSlice {
+  readonly addresses: readonly HeadlessMirrorAddress[];
+  readonly ports: string;
   readonly objects: readonly ApiJson[];
 }
 
-/** The part that is the Service alone, or the Service with all its endpoints. */
-const WHOLE = '';
-
 export class RenderedHeadless {
-  /** By the suffixes of slices. */
-  #parts: ReadonlyMap<string, OfProps> = new Map();
-  #objects: readonly ApiJson[] = [];
-  /** All but the subsets, as JSON. */
+  /** All but the pods, as JSON. */
   #common = '';
-  #subsets: readonly HeadlessMirrorSubset[] = [];
-  /** By hostname. */
-  #addresses: ReadonlyMap<string, HeadlessMirrorAddress> = new Map();
+  #listed = NOBODY;
+  #objects: readonly ApiJson[] = [];
+  readonly #slices = new HeadlessSlices();
+  /** What {@link #slices} holds. */
+  #sliced = NOBODY;
+  /** By the suffixes of slices. */
+  #rendered: ReadonlyMap<string, OfSlice> = new Map();
 
   /**
    * Returns the objects of the mirror; the same list while nothing of it changes.
+   * @param endpoints undefined if it gets none
    * @throws InvalidPropsError as the construct does
    */
-  objects(shared: SharedProps, endpoints: HeadlessMirrorEndpoints | undefined): readonly ApiJson[] {
-    const text = JSON.stringify(shared);
-    const subsets = this.#known(endpoints?.subsets ?? []);
-    const common = `${text} ${JSON.stringify({ ...endpoints, subsets: endpoints && [] })}`;
-    if (common === this.#common && areSame(subsets, this.#subsets)) return this.#objects;
-    const parts = new Map<string, OfProps>();
-    const add = (suffix: string, given: HeadlessMirrorEndpoints | undefined): void => {
-      const props = `${text} ${JSON.stringify(given)}`;
-      const before = this.#parts.get(suffix);
-      parts.set(suffix, before?.props === props ? before : { props, objects: rendered(shared, suffix, given) });
-    };
-    if (endpoints?.kind === 'slices') {
-      add(WHOLE, undefined);
-      for (const { suffix, subset } of headlessMirrorParts(subsets)) {
-        add(suffix, { ...endpoints, subsets: [subset] });
-      }
-    } else add(WHOLE, endpoints);
-    const objects = [...parts.values()].flatMap((part) => part.objects);
+  objects(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): readonly ApiJson[] {
+    const common = JSON.stringify([shared, endpoints]);
+    const isSameCommon = common === this.#common;
+    if (isSameCommon && areSame(listed, this.#listed)) return this.#objects;
+    if (!isSameCommon) this.#rendered = new Map();
+    const objects =
+      endpoints?.kind === 'slices'
+        ? this.#inSlices(shared, endpoints, listed)
+        : rendered(shared, WHOLE, endpoints && { ...endpoints, subsets: mergedSubsets(listed.values()) });
     const isSame = objects.length === this.#objects.length && objects.every((each, at) => each === this.#objects[at]);
     if (!isSame) this.#objects = objects;
-    this.#parts = parts;
     this.#common = common;
-    this.#subsets = subsets;
+    this.#listed = listed;
     return this.#objects;
   }
 
-  /** Returns subsets with the identical addresses that were given before, so that what was remembered of those still holds. */
-  #known(subsets: readonly HeadlessMirrorSubset[]): readonly HeadlessMirrorSubset[] {
-    const known = new Map<string, HeadlessMirrorAddress>();
-    const knownOf = (given: HeadlessMirrorAddress): HeadlessMirrorAddress => {
-      const before = this.#addresses.get(given.hostname);
-      const address = before?.ip === given.ip ? before : given;
-      known.set(given.hostname, address);
-      return address;
-    };
-    const same = subsets.map(({ addresses, ...subset }) => ({ ...subset, addresses: addresses.map(knownOf) }));
-    this.#addresses = known;
-    return same;
+  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): readonly ApiJson[] {
+    this.#slices.change(beside(this.#sliced, listed), beside(listed, this.#sliced));
+    this.#sliced = listed;
+    const whole: OfSlice = { addresses: [], ports: '', objects: [] };
+    const slices = new Map<string, OfSlice>();
+    slices.set(WHOLE, this.#rendered.get(WHOLE) ?? { ...whole, objects: rendered(shared, WHOLE, undefined) });
+    for (const part of this.#slices.parts()) slices.set(part.suffix, this.#slice(shared, endpoints, part));
+    this.#rendered = slices;
+    return [...slices.values()].flatMap(({ objects }) => objects);
+  }
+
+  #slice(shared: SharedProps, endpoints: CommonEndpoints, { suffix, subset }: HeadlessMirrorPart): OfSlice {
+    const { addresses } = subset;
+    const ports = JSON.stringify(subset.ports);
+    const before = this.#rendered.get(suffix);
+    if (before?.ports === ports && areSameAddresses(before.addresses, addresses)) return before;
+    return { addresses, ports, objects: rendered(shared, suffix, { ...endpoints, subsets: [subset] }) };
   }
 }
 
-/** Whether two lists hold the very same addresses, and ports of one value. */
-const areSame = (a: readonly HeadlessMirrorSubset[], b: readonly HeadlessMirrorSubset[]): boolean =>
-  a.length === b.length &&
-  a.every(({ addresses, ports }, at) => {
-    const other = b[at];
-    return (
-      addresses.length === other?.addresses.length &&
-      addresses.every((address, index) => address === other.addresses[index]) &&
-      JSON.stringify(ports) === JSON.stringify(other.ports)
-    );
+/** Whether two hold the very same groups. */
+const areSame = (a: ListedPods, b: ListedPods): boolean =>
+  a === b || (a.size === b.size && [...a].every(([at, group]) => b.get(at) === group));
+
+const areSameAddresses = (a: readonly HeadlessMirrorAddress[], b: readonly HeadlessMirrorAddress[]): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b);
+
+/** Returns what one lists that another does not, in the groups that they do not share. */
+function beside(one: ListedPods, other: ListedPods): readonly HeadlessMirrorSubset[] {
+  return [...one].flatMap(([at, group]) => {
+    const others = other.get(at);
+    if (others === group) return [];
+    const known = new Set((others ?? []).flatMap(({ ports, addresses }) => addresses.map((each) => idOf(ports, each))));
+    return group.map(({ ports, addresses }) => ({
+      ports,
+      addresses: addresses.filter((each) => !known.has(idOf(ports, each))),
+    }));
   });
+}
+
+const idOf = (ports: HeadlessMirrorSubset['ports'], { hostname, ip }: HeadlessMirrorAddress): string =>
+  `${hostname} ${ip} ${keyOfPorts(ports)}`;
+
+/** Returns the subsets of all groups, one for each set of ports. */
+const mergedSubsets = (groups: Iterable<readonly HeadlessMirrorSubset[]>): readonly HeadlessMirrorSubset[] =>
+  [...Map.groupBy([...groups].flat(), ({ ports }) => keyOfPorts(ports)).values()].map((same) => ({
+    ports: same[0]?.ports ?? [],
+    addresses: same.flatMap(({ addresses }) => addresses),
+  }));
 
 /** Renders one part of the mirror: the Service goes with the whole, and a slice gets its own name. */
 function rendered(shared: SharedProps, suffix: string, endpoints: HeadlessMirrorEndpoints | undefined) {

@@ -3,7 +3,6 @@
  * have in common, and not with each event of another (rule E10); so are the endpoints of mirrors that are kept. Whatever is
  * rendered is a function of the props alone.
  */
-import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorProps } from '../../constructs/rendered/index.ts';
 import {
   type ApiJson,
   EndpointMirror,
@@ -12,13 +11,18 @@ import {
   podMetadata,
   render,
 } from '../../constructs/rendered/index.ts';
-import { RenderedHeadless, type SharedProps } from './rendered-headless.ts';
-
-/** Props of the endpoint mirror of one pod. */
-export interface PodProps extends Pick<EndpointMirrorProps, 'hostname' | 'ports'> {
-  readonly name: string;
-  readonly endpoints: GatewayEndpoints;
-}
+import type { ByHostname } from './by-hostname.ts';
+import {
+  type Circumstances,
+  type DecideGroup,
+  isSamePod,
+  type OfPods,
+  PodGroups,
+  type PodProps,
+  type RenderedPod,
+} from './pod-groups.ts';
+import { type CommonEndpoints, type ListedPods, RenderedHeadless, type SharedProps } from './rendered-headless.ts';
+import type { TargetHost } from './target-endpoints.ts';
 
 /** Pods, or mirrors that are kept, that are rendered in any case before the loop is given back. */
 const LEAST_PODS = 20;
@@ -31,17 +35,9 @@ export interface RenderedOptions {
   readonly isTurnOver?: () => boolean;
 }
 
-/** The objects, or why a construct refused the props. */
-type Result = readonly ApiJson[] | Error;
-
-interface OfPod {
-  readonly props: PodProps;
-  readonly result: Result;
-}
-
 interface OfService {
   readonly shared: string;
-  readonly pods: Map<string, OfPod>;
+  readonly pods: PodGroups;
   readonly mirror: RenderedHeadless;
 }
 
@@ -82,12 +78,12 @@ export class Rendered {
   begin(given: SharedProps): ServiceRender {
     const { service, namespace } = given;
     const key = `${namespace}/${service}`;
-    // The version alone causes no write (rule B4): what stays as it is keeps the one that it was rendered from.
+    // Another version alone causes no write (rule B4): what stays as it is keeps the one that it was rendered from.
     const ofPods = { ...given, ...podMetadata(given) };
     const shared = JSON.stringify({ ...ofPods, remoteResourceVersion: undefined });
     const before = this.#services.get(key);
     const known: OfService =
-      before?.shared === shared ? before : { shared, pods: new Map(), mirror: new RenderedHeadless() };
+      before?.shared === shared ? before : { shared, pods: new PodGroups(), mirror: new RenderedHeadless() };
     this.#services.set(key, known);
     return new ServiceRender(given, ofPods, known, this.#isTurnOver);
   }
@@ -104,7 +100,6 @@ export class ServiceRender {
   readonly #ofPods: SharedProps;
   readonly #known: OfService;
   readonly #isTurnOver: () => boolean;
-  readonly #asked = new Set<string>();
   #rendered = 0;
 
   constructor(shared: SharedProps, ofPods: SharedProps, known: OfService, isTurnOver: () => boolean) {
@@ -114,30 +109,29 @@ export class ServiceRender {
     this.#isTurnOver = isTurnOver;
   }
 
-  /**
-   * Returns the endpoint mirror of a pod; undefined if it is left for the next turn.
-   * @throws InvalidPropsError as the construct does
-   */
-  pod(given: PodProps): readonly ApiJson[] | undefined {
-    const { hostname } = given;
-    this.#asked.add(hostname);
-    const before = this.#known.pods.get(hostname);
-    const result = before && isSame(before.props, given) ? before.result : this.#renderPod(given);
-    if (result === undefined) return undefined;
-    if (result !== before?.result) this.#known.pods.set(hostname, { props: given, result });
-    if (result instanceof Error) throw result;
-    return result;
+  /** Decides about the pods, as far as what was decided before does not stand. Returns undefined if some are left for the next turn. */
+  groups(
+    hosts: ByHostname<TargetHost>,
+    now: Circumstances,
+    decide: DecideGroup,
+  ): ReadonlyMap<number, OfPods> | undefined {
+    return this.#known.pods.decide(hosts, now, decide);
   }
 
-  /** Returns the headless mirror, and forgets the pods that were not asked for. */
-  mirror(endpoints: HeadlessMirrorProps['endpoints']): readonly ApiJson[] {
-    for (const hostname of this.#known.pods.keys()) if (!this.#asked.has(hostname)) this.#known.pods.delete(hostname);
-    return this.#known.mirror.objects(this.#shared, endpoints);
-  }
-
-  #renderPod(given: PodProps): Result | undefined {
+  /** Returns the endpoint mirror of a pod, or why there can be none; undefined if it is left for the next turn. */
+  pod(given: PodProps, before: RenderedPod | undefined): RenderedPod | undefined {
+    if (before !== undefined && isSamePod(before.props, given)) return before;
     if (this.#rendered >= LEAST_PODS && this.#isTurnOver()) return undefined;
     this.#rendered += 1;
+    return { props: given, result: this.#renderPod(given) };
+  }
+
+  /** Returns the headless mirror. */
+  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): readonly ApiJson[] {
+    return this.#known.mirror.objects(this.#shared, endpoints, listed);
+  }
+
+  #renderPod(given: PodProps): RenderedPod['result'] {
     try {
       // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
       return render((chart) => new EndpointMirror(chart, 'rendered', { ...this.#ofPods, ...given }));
@@ -189,17 +183,3 @@ export class StayingRender {
     this.#end(this.#isUnfinished ? new Map([...this.#before, ...this.#asked]) : this.#asked);
   }
 }
-
-/** Whether two are of one value. Mostly they hold the same arrays, so that nothing needs to be compared. */
-const isSame = (a: PodProps, b: PodProps): boolean =>
-  a.name === b.name && isSameJson(a.ports, b.ports) && isSameGateway(a.endpoints, b.endpoints);
-
-const isSameGateway = (a: GatewayEndpoints, b: GatewayEndpoints): boolean =>
-  a.port === b.port &&
-  a.identity === b.identity &&
-  a.alive === b.alive &&
-  a.ready === b.ready &&
-  a.kind === b.kind &&
-  isSameJson(a.addresses, b.addresses);
-
-const isSameJson = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);

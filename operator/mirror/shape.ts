@@ -4,12 +4,14 @@
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
 import type { Service, ServicePort } from '../kube/objects.ts';
+import { ByHostname } from './by-hostname.ts';
 import { endpointMirrors } from './endpoint-mirrors.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
 import { type Claim, type ClaimOwner, endpointMirrorNames } from './names.ts';
 import type { LinkView, Observed } from './observed.ts';
+import { indexOf } from './owned-index.ts';
 import { podsWithin } from './pod-limit.ts';
-import { readSlices, type TargetEndpoints, type TargetHost, withDeparted } from './target-endpoints.ts';
+import { readSlices, subsetsOf, type TargetEndpoints, type TargetHost, withDeparted } from './target-endpoints.ts';
 
 export type Shape =
   /**
@@ -136,7 +138,7 @@ function kindOf(
 ): 'clusterIP' | 'headless' | Shape {
   const { link, name, owned } = observed;
   if (!link.headless || service.spec?.clusterIP !== 'None') return 'clusterIP';
-  const mirror = owned.services.find(({ metadata }) => metadata.name === mirrorName(name, link.cluster));
+  const mirror = indexOf(owned).services.get(mirrorName(name, link.cluster));
   const wasHeadless = mirror?.spec?.clusterIP === 'None';
   // Pods that are gone, and keep their endpoint mirrors for now, are among these.
   const hasHosts = (endpoints?.hosts.size ?? 0) > 0;
@@ -176,29 +178,22 @@ function endpointsOf({ slices, departed, owned }: Observed, service: Service): T
 }
 
 /** Leaves out the pods that the limit of the Link does not allow; what is mirrored stays. */
-function withoutSurplus(endpoints: TargetEndpoints, { admitsPod, departed, owned }: Observed): TargetEndpoints {
+function withoutSurplus(endpoints: TargetEndpoints, observed: Observed): TargetEndpoints {
+  const { admitsPod, areAllPodsAdmitted = false, departed, owned } = observed;
+  if (areAllPodsAdmitted) return endpoints;
   const mirrored = endpointMirrors(owned);
   const stays = (hostname: string): boolean => departed.has(hostname) || mirrored.has(hostname);
-  const isWithin = (hostname: string): boolean => stays(hostname) || admitsPod(hostname);
-  if ([...endpoints.hosts.keys()].every(isWithin)) return endpoints;
-  return { ...endpoints, hosts: new Map([...endpoints.hosts].filter(([hostname]) => isWithin(hostname))) };
+  return { ...endpoints, hosts: endpoints.hosts.filter((_, hostname) => stays(hostname) || admitsPod(hostname)) };
 }
 
 /** Leaves out the pods that are more than one Service may have. */
 function withinService(endpoints: TargetEndpoints, { link, owned }: Observed): TargetEndpoints {
-  const { hosts, subsets } = endpoints;
+  const { hosts } = endpoints;
   const { maxServicePods = Infinity } = link;
   if (hosts.size <= maxServicePods) return endpoints;
   const mirrored = endpointMirrors(owned);
   const within = podsWithin(hosts, (hostname) => mirrored.has(hostname), maxServicePods);
-  return {
-    ...endpoints,
-    hosts: new Map([...hosts].filter(([hostname]) => within.has(hostname))),
-    subsets: subsets.map(({ hostnames, ports }) => ({
-      hostnames: hostnames.filter((hostname) => within.has(hostname)),
-      ports,
-    })),
-  };
+  return { ...endpoints, hosts: hosts.filter((_, hostname) => within.has(hostname)) };
 }
 
 const beyondService = (pods: number): readonly string[] =>
@@ -219,36 +214,58 @@ const beyond = (pods: number): readonly string[] =>
 const MIRRORED_ADDRESSES = 1000;
 
 function crowded({ endpointsKind }: LinkView, endpoints: TargetEndpoints | undefined): readonly string[] {
-  const most = Math.max(0, ...(endpoints?.subsets ?? []).map(({ hostnames }) => hostnames.length));
-  if (endpointsKind !== 'endpoints' || most <= MIRRORED_ADDRESSES) return [];
+  if (endpointsKind !== 'endpoints' || endpoints === undefined || endpoints.hosts.size <= MIRRORED_ADDRESSES) return [];
+  const most = Math.max(0, ...subsetsOf(endpoints.hosts.values()).map(({ hostnames }) => hostnames.length));
+  if (most <= MIRRORED_ADDRESSES) return [];
   return [
     `${most} pods are ready, and of the v1 Endpoints that list them Kubernetes takes ${MIRRORED_ADDRESSES} into EndpointSlices, so DNS does not answer for the others: run the operator with --endpoints=slices`,
   ];
 }
 
-/** Returns the claims on local names that a shape needs, the mirror's own first. */
-export function claimsOf({ name, namespace, link }: Observed, shape: Shape): readonly Claim[] {
-  if (!isMirrored(shape)) return [];
-  const owner = { cluster: link.cluster, key: `${namespace}/${name}` };
-  const since = shape.service.metadata.creationTimestamp ?? '';
-  const own = { owner, names: [mirrorName(name, link.cluster)], since };
-  return [own, ...podClaims(owner, shape.service, hostsOf(shape))];
+/** The claims on local names that a shape needs. */
+export interface Claims {
+  /** Of the mirror itself; undefined if it needs none. */
+  readonly own: Claim | undefined;
+  readonly pods: ByHostname<Claim>;
 }
 
-/** The claims of the pods of a Service, by hostname, as they were last made. */
-const claimed = new WeakMap<Service, ReadonlyMap<string, Claim>>();
+/** Returns the claims on local names that a shape needs. */
+export function claimsOf({ name, namespace, link }: Observed, shape: Shape): Claims {
+  if (!isMirrored(shape)) return { own: undefined, pods: ByHostname.none() };
+  const owner = { cluster: link.cluster, key: `${namespace}/${name}` };
+  const since = shape.service.metadata.creationTimestamp ?? '';
+  return { own: { owner, names: [mirrorName(name, link.cluster)], since }, pods: podClaims(owner, shape) };
+}
+
+interface OfPods {
+  readonly cluster: string;
+  readonly from: ByHostname<TargetHost>;
+  readonly to: ByHostname<Claim>;
+}
+
+/** The claims of the pods of a Service, as they were last made. */
+const claimed = new WeakMap<Service, OfPods>();
 
 /** Returns the claims of pods; those that were made before are the same objects. */
-function podClaims(owner: ClaimOwner, service: Service, hosts: readonly TargetHost[]): readonly Claim[] {
+function podClaims(owner: ClaimOwner, shape: MirroredShape): ByHostname<Claim> {
+  const { service } = shape;
+  const from = hostsOf(shape);
   const { name, creationTimestamp: since = '' } = service.metadata;
-  const before = claimed.get(service);
-  const claims = hosts.map(({ hostname }): Claim => {
-    const known = before?.get(hostname);
-    if (known?.owner.cluster === owner.cluster) return known;
-    return { owner, hostname, names: endpointMirrorNames(hostname, name, owner.cluster), since };
+  const { cluster } = owner;
+  const last = claimed.get(service);
+  const before = last?.cluster === cluster ? last : undefined;
+  const claimOf = (hostname: string): Claim => ({
+    owner,
+    hostname,
+    names: endpointMirrorNames(hostname, name, cluster),
+    since,
   });
-  claimed.set(service, new Map(claims.map((claim) => [claim.hostname ?? '', claim])));
-  return claims;
+  const to = from.deriveFrom(before, (group, known) => {
+    const claims = [...group.keys()].map((hostname) => [hostname, known?.get(hostname) ?? claimOf(hostname)] as const);
+    return new Map(claims);
+  });
+  claimed.set(service, { cluster, from, to });
+  return to;
 }
 
 /** Shape of a Service that is mirrored. */
@@ -256,9 +273,11 @@ export type MirroredShape = Extract<Shape, { readonly service: Service }>;
 
 export const isMirrored = (shape: Shape): shape is MirroredShape => 'service' in shape;
 
+const NOBODY = ByHostname.none<TargetHost>();
+
 /** Returns the pods that get an endpoint mirror; none while the endpoints are not known. */
-export const hostsOf = (shape: Shape): readonly TargetHost[] =>
-  shape.kind === 'headless' && shape.endpoints !== undefined ? [...shape.endpoints.hosts.values()] : [];
+export const hostsOf = (shape: Shape): ByHostname<TargetHost> =>
+  shape.kind === 'headless' && shape.endpoints !== undefined ? shape.endpoints.hosts : NOBODY;
 
 function invalidService(service: Service): Refusal | undefined {
   const invalid = (message: string): Refusal => ({ reason: 'InvalidService', message });

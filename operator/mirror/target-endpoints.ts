@@ -5,7 +5,9 @@
  */
 import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/rendered/index.ts';
 import { isDnsLabel } from '../../crds/names.ts';
-import type { EndpointSlice, Service } from '../kube/objects.ts';
+import type { EndpointSlice, Service, SliceEndpoint } from '../kube/objects.ts';
+import { ByHostname } from './by-hostname.ts';
+import { changesOf } from './changes.ts';
 
 /** One named pod behind a headless Service. */
 export interface TargetHost {
@@ -13,6 +15,8 @@ export interface TargetHost {
   /** Whether it is ready, or published although it is not. */
   readonly listed: boolean;
   readonly ports: readonly EndpointPort[];
+  /** The ports that it is listed with: of each slice that lists it, those that count. */
+  readonly listedOn: readonly (readonly EndpointPort[])[];
 }
 
 /** Hostnames that listen on the same ports. */
@@ -25,110 +29,178 @@ export interface TargetEndpoints {
   /** Whether there is any endpoint, ready or not. */
   readonly any: boolean;
   readonly anyReady: boolean;
-  /** By hostname. */
-  readonly hosts: ReadonlyMap<string, TargetHost>;
-  /** The hosts that are listed, by ports. */
-  readonly subsets: readonly TargetSubset[];
+  readonly hosts: ByHostname<TargetHost>;
 }
 
 /** What was last read of a Service. */
 interface Known {
   readonly slices: readonly EndpointSlice[];
+  /** Where each pod is listed, in the order that counts. */
+  readonly listings: Map<string, readonly Listing[]>;
   readonly endpoints: TargetEndpoints;
 }
 
 const known = new WeakMap<Service, Known>();
 
-/** Reads the slices of one Service; the same slices once, since a Service may have thousands of pods (rule E10). */
+/** Reads the slices of one Service. Of those that were read before, only the ones that have changed are (rule E10). */
 export function readSlices(service: Service, slices: readonly EndpointSlice[]): TargetEndpoints {
   const before = known.get(service);
   if (before?.slices.length === slices.length && slices.every((slice, at) => slice === before.slices[at])) {
     return before.endpoints;
   }
-  const endpoints = readAnew(service, slices);
-  known.set(service, { slices, endpoints });
+  const listings = before?.listings ?? new Map<string, readonly Listing[]>();
+  const changed = relisted(service, listings, before?.slices ?? [], slices);
+  const publishAll = service.spec?.publishNotReadyAddresses === true;
+  const hosts = before?.endpoints.hosts ?? ByHostname.none<TargetHost>();
+  const read = slices.map((slice) => listingsOf(service, slice));
+  const endpoints = {
+    any: read.some(({ any }) => any),
+    anyReady: read.some(({ any, anyReady }) => anyReady || (publishAll && any)),
+    hosts: hosts.with(
+      [...changed]
+        .map((hostname) => [hostname, hostOf(hostname, listings.get(hostname) ?? [], publishAll)] as const)
+        .filter(([hostname, host]) => !isSameHost(hosts.get(hostname), host)),
+    ),
+  };
+  known.set(service, { slices, listings, endpoints });
   return endpoints;
 }
 
-function readAnew(service: Service, slices: readonly EndpointSlice[]): TargetEndpoints {
-  const publishAll = service.spec?.publishNotReadyAddresses === true;
-  const hosts = new Map<string, TargetHost>();
-  const subsets = new Map<string, { hostnames: Set<string>; ports: readonly EndpointPort[] }>();
-  let any = false;
-  let anyReady = false;
-  for (const { isReady, hostname, ports, portsKey } of listings(service, slices)) {
-    const isListed = publishAll || isReady;
-    any = true;
-    anyReady ||= isListed;
-    if (hostname === undefined) continue;
-    const known = hosts.get(hostname);
-    const merged = known === undefined ? ports : mergePorts(known.ports, ports);
-    hosts.set(hostname, { hostname, listed: isListed || known?.listed === true, ports: merged });
-    if (!isListed) continue;
-    const own = known === undefined ? ports : ports.filter((port) => isAmong(merged, port));
-    // Another slice tells all of them.
-    if (own.length === 0 && ports.length > 0) continue;
-    const key = own.length === ports.length ? portsKey : JSON.stringify(own);
-    const subset = subsets.get(key) ?? { hostnames: new Set<string>(), ports: own };
-    subset.hostnames.add(hostname);
-    subsets.set(key, subset);
+/** Brings up to date where pods are listed. Returns the hostnames that slices list which have come, or gone. */
+function relisted(
+  service: Service,
+  listings: Map<string, readonly Listing[]>,
+  before: readonly EndpointSlice[],
+  slices: readonly EndpointSlice[],
+): ReadonlySet<string> {
+  const { gone, come } = changesOf(before, slices);
+  const changed = new Set<string>();
+  for (const slice of gone) {
+    for (const { hostname } of listingsOf(service, slice).pods) {
+      changed.add(hostname);
+      const others = (listings.get(hostname) ?? []).filter((each) => each.slice !== slice);
+      if (others.length === 0) listings.delete(hostname);
+      else listings.set(hostname, others);
+    }
   }
-  return {
-    any,
-    anyReady,
-    hosts,
-    subsets: [...subsets.values()].map(({ hostnames, ports }) => ({ hostnames: [...hostnames], ports })),
-  };
+  for (const slice of come) {
+    for (const listing of listingsOf(service, slice).pods) {
+      changed.add(listing.hostname);
+      listings.set(listing.hostname, [...(listings.get(listing.hostname) ?? []), listing].sort(byCount));
+    }
+  }
+  return changed;
 }
 
-/** One endpoint as a slice lists it. */
+/** Returns what the listings of one pod come to; undefined if it is not listed. */
+function hostOf(hostname: string, listings: readonly Listing[], publishAll: boolean): TargetHost | undefined {
+  const [first] = listings;
+  if (first === undefined) return undefined;
+  let { ports } = first;
+  let listed = false;
+  const listedOn = new Map<string, readonly EndpointPort[]>();
+  for (const listing of listings) {
+    const merged = listing === first ? ports : mergePorts(ports, listing.ports);
+    const own = listing === first ? ports : listing.ports.filter((port) => isAmong(merged, port));
+    ports = merged;
+    if (!publishAll && !listing.isReady) continue;
+    listed = true;
+    // Another slice tells all of them.
+    if (own.length === 0 && listing.ports.length > 0) continue;
+    const key = own.length === listing.ports.length ? listing.portsKey : JSON.stringify(own);
+    if (!listedOn.has(key)) listedOn.set(key, own);
+  }
+  return { hostname, listed, ports, listedOn: [...listedOn.values()] };
+}
+
+const isSameHost = (a: TargetHost | undefined, b: TargetHost | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b));
+
+/** Returns the pods that are listed, by the ports that they are listed with. */
+export function subsetsOf(hosts: Iterable<TargetHost>): readonly TargetSubset[] {
+  const subsets = new Map<string, { hostnames: string[]; ports: readonly EndpointPort[] }>();
+  for (const { hostname, listedOn } of hosts) {
+    for (const ports of listedOn) {
+      const key = keyOfPorts(ports);
+      const subset = subsets.get(key) ?? { hostnames: [], ports };
+      subset.hostnames.push(hostname);
+      subsets.set(key, subset);
+    }
+  }
+  return [...subsets.values()];
+}
+
+const portKeys = new WeakMap<readonly EndpointPort[], string>();
+
+/** Returns a text that is the same for ports of one value. */
+export function keyOfPorts(ports: readonly EndpointPort[]): string {
+  const key = portKeys.get(ports) ?? JSON.stringify(ports);
+  portKeys.set(ports, key);
+  return key;
+}
+
+/** One pod as a slice lists it. */
 interface Listing {
+  readonly slice: EndpointSlice;
   readonly isReady: boolean;
-  /** Undefined also if it is none that a pod can have. */
-  readonly hostname: string | undefined;
+  readonly hostname: string;
   readonly ports: readonly EndpointPort[];
   readonly portsKey: string;
 }
 
-/** Returns what slices list, those first that count where two tell different ports of one pod: {@link newestFirst}. */
-function listings(service: Service, slices: readonly EndpointSlice[]): readonly Listing[] {
-  // Addresses that are host names are not routed to.
-  const all = newestFirst(slices)
-    .filter(({ addressType }) => addressType !== 'FQDN')
-    .flatMap((slice) => listingsOf(service, slice));
-  return [...all.filter(({ isReady }) => isReady), ...all.filter(({ isReady }) => !isReady)];
+/** What one slice lists. */
+interface ListedBySlice {
+  /** Whether it lists any endpoint, be it one that no pod can have. */
+  readonly any: boolean;
+  readonly anyReady: boolean;
+  /** Those with a hostname that a pod can have. */
+  readonly pods: readonly Listing[];
 }
 
+/** Addresses that are host names are not routed to. */
+const NOBODY: ListedBySlice = { any: false, anyReady: false, pods: [] };
+
 /** What was last read of a slice. */
-const listed = new WeakMap<EndpointSlice, { readonly service: Service; readonly listings: readonly Listing[] }>();
+const listed = new WeakMap<EndpointSlice, { readonly service: Service; readonly by: ListedBySlice }>();
 
 /** Returns what one slice lists; read once, since an event of one pod changes one slice of many. */
-function listingsOf(service: Service, slice: EndpointSlice): readonly Listing[] {
+function listingsOf(service: Service, slice: EndpointSlice): ListedBySlice {
+  if (slice.addressType === 'FQDN') return NOBODY;
   const before = listed.get(slice);
-  if (before?.service === service) return before.listings;
+  if (before?.service === service) return before.by;
   const ports = endpointPorts(slice, service);
-  const portsKey = JSON.stringify(ports);
-  const listings = (slice.endpoints ?? []).map(({ conditions, hostname }): Listing => {
-    const isOfPod = hostname !== undefined && isDnsLabel(hostname);
-    // The API defines an absent `ready` as ready.
-    return { isReady: conditions?.ready ?? true, hostname: isOfPod ? hostname : undefined, ports, portsKey };
-  });
-  listed.set(slice, { service, listings });
-  return listings;
+  const portsKey = keyOfPorts(ports);
+  const endpoints = slice.endpoints ?? [];
+  // The API defines an absent `ready` as ready.
+  const isReady = ({ conditions }: SliceEndpoint): boolean => conditions?.ready ?? true;
+  const by = {
+    any: endpoints.length > 0,
+    anyReady: endpoints.some(isReady),
+    pods: endpoints.flatMap((endpoint): readonly Listing[] => {
+      const { hostname } = endpoint;
+      if (hostname === undefined || !isDnsLabel(hostname)) return [];
+      return [{ slice, isReady: isReady(endpoint), hostname, ports, portsKey }];
+    }),
+  };
+  listed.set(slice, { service, by });
+  return by;
 }
 
 /**
- * Returns the slices in the order in which they count. While a port changes its number, Kubernetes lists a pod in two
- * slices for a while: what the one says counts in which the pod is ready, then what the newer one says.
+ * Orders what slices list of one pod as it counts. While a port changes its number, Kubernetes lists a pod in two slices for
+ * a while: what the one says counts in which the pod is ready, then what the newer one says: {@link newestFirst}.
  */
+const byCount = (a: Listing, b: Listing): number =>
+  a.isReady === b.isReady ? byAge(a.slice, b.slice) : a.isReady ? -1 : 1;
+
+/** Returns the slices in the order in which they count, as far as the pods are ready in all of them. */
 export const newestFirst = (slices: readonly EndpointSlice[]): readonly EndpointSlice[] =>
-  slices.length < 2
-    ? slices
-    : slices.toSorted(({ metadata: a }, { metadata: b }) =>
-        a.creationTimestamp === b.creationTimestamp
-          ? compare(a.name, b.name)
-          : compare(b.creationTimestamp ?? '', a.creationTimestamp ?? ''),
-      );
+  slices.length < 2 ? slices : slices.toSorted(byAge);
+
+const byAge = ({ metadata: a }: EndpointSlice, { metadata: b }: EndpointSlice): number =>
+  a.creationTimestamp === b.creationTimestamp
+    ? compare(a.name, b.name)
+    : compare(b.creationTimestamp ?? '', a.creationTimestamp ?? '');
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -142,17 +214,15 @@ export function withDeparted(
   departed: Iterable<string>,
   mirrored: ReadonlyMap<string, readonly EndpointPort[]>,
 ): TargetEndpoints {
-  const hosts = new Map(endpoints.hosts);
-  for (const hostname of departed) {
-    const ports = mirrored.get(hostname);
-    if (ports !== undefined && !hosts.has(hostname)) hosts.set(hostname, { hostname, listed: false, ports });
-  }
-  return { ...endpoints, hosts };
+  const { hosts } = endpoints;
+  const kept = [...departed].flatMap((hostname): readonly (readonly [string, TargetHost])[] => {
+    const ports = hosts.has(hostname) ? undefined : mirrored.get(hostname);
+    return ports === undefined ? [] : [[hostname, { hostname, listed: false, ports, listedOn: [] }]];
+  });
+  return { ...endpoints, hosts: hosts.with(kept) };
 }
 
-/**
- * Returns the headless mirror's subsets: each listed hostname with its endpoint mirror's ClusterIP, if it has one yet.
- */
+/** Returns the headless mirror's subsets: each listed hostname with its endpoint mirror's ClusterIP, if it has one yet. */
 export function mirrorSubsets(
   subsets: readonly TargetSubset[],
   clusterIPs: ReadonlyMap<string, string>,

@@ -5,7 +5,8 @@
 import { isConflict } from '../kube/errors.ts';
 import { enterClaims } from '../mirror/claims.ts';
 import { decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
-import { type Manifests, stayingAs } from '../mirror/desired.ts';
+import { stayingAs } from '../mirror/desired.ts';
+import type { Manifests } from '../mirror/manifests.ts';
 import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';

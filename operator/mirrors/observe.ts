@@ -7,7 +7,7 @@ import { type LinkSettings, probeName } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { splitKey } from '../kube/objects.ts';
-import { type Manifests, NOTHING } from '../mirror/desired.ts';
+import { type Manifests, NOTHING } from '../mirror/manifests.ts';
 import { gatewayReadiness } from '../mirror/gateway-endpoints.ts';
 import type { GatewayView, LinkView, NamespaceState, Observed, OwnedObjects } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';

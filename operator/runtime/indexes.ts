@@ -42,15 +42,17 @@ export class Indexes<T> {
   refile(key: string, before: T | undefined, after: T | undefined): void {
     for (const [name, valuesOf] of Object.entries(this.#functions)) {
       const index = this.#index(name);
+      const values = after === undefined ? [] : valuesOf(after);
       for (const value of before === undefined ? [] : valuesOf(before)) {
         const filed = index.get(value);
-        if (filed === undefined) continue;
+        // An object that changes keeps its place: what two lists do not share is found by that.
+        if (filed === undefined || values.includes(value)) continue;
         filed.delete(key);
         this.#lists.delete(filed);
         if (filed.size === 0) index.delete(value);
       }
       if (after === undefined) continue;
-      for (const value of valuesOf(after)) {
+      for (const value of values) {
         const filed = index.get(value) ?? new Map<string, T>();
         filed.set(key, after);
         this.#lists.delete(filed);

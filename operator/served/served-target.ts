@@ -43,6 +43,7 @@ export type ObservedExport = Pick<
   | 'slices'
   | 'isAdmitted'
   | 'admitsPod'
+  | 'areAllPodsAdmitted'
   | 'admitsBytes'
   | 'departed'
   | 'arePodsUnconfirmed'
@@ -137,6 +138,7 @@ export class ServedTarget {
       slices: target && mirrored.slicesOf(key),
       isAdmitted: mirrored.admits(key),
       admitsPod: (hostname) => pods.admitsPod(key, hostname),
+      areAllPodsAdmitted: pods.admitsAll,
       admitsBytes: (bytes) => limits.admitsBytes(key, bytes),
       ...pods.departed(key),
       // Without pods that are held the mirror could not stay as it is.

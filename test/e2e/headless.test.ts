@@ -1,6 +1,6 @@
 /** Headless Services pod by pod: when their mirrors appear, and what leaves them alone. Section D of behaviour.md. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSlices } from '../../operator/mirror/target-endpoints.ts';
+import { readSlices, subsetsOf } from '../../operator/mirror/target-endpoints.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
 import {
@@ -36,7 +36,7 @@ test('L15 D1: an endpoint whose hostname is empty, or no name, counts as one wit
   const ports = [{ name: 'http', port: 8080 }];
   const found = readSlices({ metadata, spec: { ports } }, [{ metadata, addressType: 'IPv4', endpoints, ports }]);
   expect([...found.hosts.keys()]).toEqual(['named-0']);
-  expect(found.subsets.map(({ hostnames }) => hostnames)).toEqual([['named-0']]);
+  expect(subsetsOf(found.hosts.values()).map(({ hostnames }) => hostnames)).toEqual([['named-0']]);
   expect(found.anyReady).toBe(true);
 });
 

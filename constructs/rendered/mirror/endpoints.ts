@@ -125,19 +125,15 @@ const slices = (scope: Construct, props: EndpointsObjectProps, family: Family): 
   );
 };
 
-type Family = 'IPv4' | 'IPv6';
+export type Family = 'IPv4' | 'IPv6';
 
 /** What one of several slices holds. */
-export interface SliceContent {
+interface SliceContent {
   /** What its name ends with, after a dash. */
   readonly suffix: string;
   /** So many addresses as one slice holds, all of one family. */
   readonly subset: EndpointsSubset;
 }
-
-/** Returns the slices that subsets are divided into, those of IPv4 first. */
-export const sliceContents = (subsets: readonly EndpointsSubset[]): readonly SliceContent[] =>
-  (['IPv4', 'IPv6'] as const).flatMap((family) => contentsOf(subsets, family));
 
 const contentsOf = (subsets: readonly EndpointsSubset[], family: Family): readonly SliceContent[] =>
   subsets
@@ -147,11 +143,19 @@ const contentsOf = (subsets: readonly EndpointsSubset[], family: Family): readon
     }))
     .filter(({ addresses }) => addresses.length > 0)
     .flatMap(({ addresses: all, ...subset }, index) =>
-      fillSlices(subset.state === 'absent' ? [] : ordered(all)).map(({ bits, addresses }) => {
-        const parts = [family.toLowerCase(), ...(index === 0 ? [] : [index + 1]), ...(bits === '' ? [] : [`b${bits}`])];
-        return { suffix: parts.join('-'), subset: { ...subset, addresses } };
-      }),
+      fillSlices(subset.state === 'absent' ? [] : ordered(all)).map(({ bits, addresses }) => ({
+        suffix: sliceSuffix(family, index, bits),
+        subset: { ...subset, addresses },
+      })),
     );
+
+/**
+ * Returns what the name of a slice ends with, after a dash.
+ * @param index which subset it is of, among those with addresses of the family
+ * @param bits those of the part of the subset that it has
+ */
+export const sliceSuffix = (family: Family, index: number, bits: string): string =>
+  [family.toLowerCase(), ...(index === 0 ? [] : [index + 1]), ...(bits === '' ? [] : [`b${bits}`])].join('-');
 
 const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPort) => ({
   name: name || undefined,
@@ -160,8 +164,8 @@ const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPor
   appProtocol: appProtocol || undefined,
 });
 
-/** By hostname, then by IP; each pair once. */
-const ordered = (addresses: readonly EndpointsAddress[]): readonly EndpointsAddress[] => {
+/** Returns addresses by hostname, then by IP; each pair once. */
+export const ordered = <A extends EndpointsAddress>(addresses: readonly A[]): readonly A[] => {
   const unique = new Map(addresses.map((each) => [`${each.hostname ?? ''} ${each.ip}`, each]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
 };

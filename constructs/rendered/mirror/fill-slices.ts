@@ -25,29 +25,68 @@ export interface SlicePart<A> {
   readonly addresses: readonly A[];
 }
 
+/** Addresses as they are divided: those of one slice, or two halves. */
+export type SliceTree<A> = SlicePart<A> | Fork<A>;
+
+interface Fork<A> {
+  readonly bits: string;
+  /** Number of addresses. */
+  readonly size: number;
+  readonly halves: readonly SliceTree<A>[];
+}
+
 /** @param addresses each of them once */
-export function fillSlices<A extends Address>(addresses: readonly A[]): readonly SlicePart<A>[] {
-  if (addresses.length <= MAX_ENDPOINTS) return [{ bits: '', addresses }];
-  return divide(
-    '',
-    addresses.map((address): Hashed<A> => [hashOf(address), address]),
-  );
-}
+export const fillSlices = <A extends Address>(addresses: readonly A[]): readonly SlicePart<A>[] =>
+  partsOf(treeOf(addresses));
 
-/** An address after its hash. */
-type Hashed<A> = readonly [hash: Buffer, address: A];
-
-function divide<A>(bits: string, hashed: readonly Hashed<A>[]): readonly SlicePart<A>[] {
-  if (hashed.length <= MAX_ENDPOINTS) {
-    return hashed.length === 0 ? [] : [{ bits, addresses: hashed.map(([, address]) => address) }];
-  }
-  return [0, 1].flatMap((bit) =>
-    divide(
+/** Divides addresses. @param addresses each of them once */
+export function treeOf<A extends Address>(addresses: readonly A[], bits = ''): SliceTree<A> {
+  if (addresses.length <= MAX_ENDPOINTS) return { bits, addresses };
+  const half = (bit: number): SliceTree<A> =>
+    treeOf(
+      addresses.filter((address) => isIn(address, bits, bit)),
       `${bits}${bit}`,
-      hashed.filter(([hash]) => bitAt(hash, bits.length) === bit),
-    ),
-  );
+    );
+  return { bits, size: addresses.length, halves: [half(0), half(1)] };
 }
+
+/**
+ * Returns what a tree is once some addresses have gone and others come: what its addresses would be divided into. Parts in
+ * which nothing changes are the same objects.
+ * @param gone some of those that it has, by their values
+ * @param sort puts addresses into their order
+ */
+export function changedTree<A extends Address>(
+  tree: SliceTree<A>,
+  gone: readonly A[],
+  come: readonly A[],
+  sort: (addresses: readonly A[]) => readonly A[],
+): SliceTree<A> {
+  if (gone.length + come.length === 0) return tree;
+  if ('addresses' in tree) {
+    const stay = tree.addresses.filter((each) => !gone.some((other) => isSame(each, other)));
+    return treeOf(sort([...stay, ...come]), tree.bits);
+  }
+  const { bits } = tree;
+  const among = (all: readonly A[], bit: number): readonly A[] => all.filter((each) => isIn(each, bits, bit));
+  const halves = tree.halves.map((half, bit) => changedTree(half, among(gone, bit), among(come, bit), sort));
+  const size = halves.reduce((sum, half) => sum + sizeOf(half), 0);
+  if (size > MAX_ENDPOINTS) return { bits, size, halves };
+  return { bits, addresses: sort(halves.flatMap(partsOf).flatMap(({ addresses }) => addresses)) };
+}
+
+/** Returns the slices that a tree comes to; a single one, if it is empty. */
+export function partsOf<A>(tree: SliceTree<A>): readonly SlicePart<A>[] {
+  if ('halves' in tree) return tree.halves.flatMap(partsOf);
+  return tree.addresses.length === 0 && tree.bits !== '' ? [] : [tree];
+}
+
+const sizeOf = <A>(tree: SliceTree<A>): number => ('halves' in tree ? tree.size : tree.addresses.length);
+
+const isSame = (a: Address, b: Address): boolean => a.hostname === b.hostname && a.ip === b.ip;
+
+/** Whether an address is in one of the halves of those whose hashes begin with the same bits. */
+const isIn = (address: Address, bits: string, bit: number): boolean => bitAt(hashOf(address), bits.length) === bit;
 
 const bitAt = (hash: Buffer, index: number): number => ((hash[index >> 3] ?? 0) >> (7 - (index & 7))) & 1;
 

@@ -10,7 +10,7 @@ import { mirrorName } from '../../../crds/wire.ts';
 import { refuse } from '../../common/invalid-props.ts';
 import { beside, readJsonProps } from '../../common/props.ts';
 import { dnsLabel, ipAddress, portNumber } from '../../common/prop-rules.ts';
-import { type EndpointsKind, endpointsObjects, type EndpointsSubset, sliceContents } from './endpoints.ts';
+import { type EndpointsKind, endpointsObjects, type EndpointsSubset } from './endpoints.ts';
 import { crossesGateway, type EndpointPort, type MirrorPort, portErrors, servicePorts } from './ports.ts';
 import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import {
@@ -117,32 +117,21 @@ export class HeadlessMirror extends Construct {
   }
 }
 
-/** A part of the endpoints of a headless mirror that is one slice. */
-export interface HeadlessMirrorPart {
-  /** What the name of the slice ends with, after a dash. */
-  readonly suffix: string;
-  /** By itself, it is rendered as the first slice of the mirror. */
-  readonly subset: HeadlessMirrorSubset;
-}
-
-/**
- * Divides the pods behind a headless mirror as {@link HeadlessMirror} does: who renders thousands of them again and again
- * renders the parts that have changed.
- */
-export const headlessMirrorParts = (subsets: readonly HeadlessMirrorSubset[]): readonly HeadlessMirrorPart[] =>
-  sliceContents(orderedSubsets(subsets)).map(({ suffix, subset: { addresses, ports } }) => ({
-    suffix,
-    subset: { ports, addresses: addresses.map(({ hostname = '', ip }) => ({ hostname, ip })) },
-  }));
-
 /** Ready subsets of the ports that cross a gateway, the one with the first hostname first. */
 const orderedSubsets = (subsets: readonly HeadlessMirrorSubset[]): readonly EndpointsSubset[] =>
   subsets
     .map(({ addresses, ports }) => ({ addresses, ports: ports.filter(crossesGateway), state: 'ready' as const }))
     .filter(({ addresses, ports }) => addresses.length > 0 && ports.length > 0)
-    .map((subset) => ({ subset, first: subset.addresses.map(({ hostname }) => hostname).sort()[0] ?? '' }))
-    .sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
+    .map((subset) => ({
+      subset,
+      place: placeOfSubset(subset.addresses.map(({ hostname }) => hostname).sort()[0], subset),
+    }))
+    .sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0))
     .map(({ subset }) => subset);
+
+/** Returns the text that subsets are ordered by. @param first the first hostname */
+export const placeOfSubset = (first = '', { ports }: Pick<HeadlessMirrorSubset, 'ports'>): string =>
+  `${first} ${JSON.stringify(ports)}`;
 
 const subsetErrors = (
   { addresses, ports }: HeadlessMirrorSubset,

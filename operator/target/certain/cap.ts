@@ -52,17 +52,22 @@ export class Cap {
     return this.#admitted !== undefined && count() > most ? count() : undefined;
   }
 
+  /** Whether all are served. */
+  get admitsAll(): boolean {
+    const { count, most } = this.#options;
+    return this.#admitted === undefined && count() <= most;
+  }
+
   admits(key: string): boolean {
-    const { count, most, candidates } = this.#options;
-    if (this.#admitted === undefined && count() <= most) return true;
+    const { most, candidates } = this.#options;
+    if (this.admitsAll) return true;
     this.#admitted ??= admitted(candidates(), most);
     return this.#admitted.has(key);
   }
 
   /** Notes that candidates have come or gone. */
   changed(): void {
-    const { count, most } = this.#options;
-    if (this.#admitted === undefined && count() <= most) return;
+    if (this.admitsAll) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#review();

@@ -67,6 +67,11 @@ export abstract class Counted {
     return [];
   }
 
+  /** Whether the limit of the Link allows all keys. */
+  get admitsAll(): boolean {
+    return this.#cap.admitsAll;
+  }
+
   /** Reports whether the limit of the Link allows a key. */
   admits(key: string): boolean {
     return this.#cap.admits(key);

@@ -2,7 +2,7 @@
 import { Annotation } from '../../../crds/wire.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
 import { desired } from '../../../operator/mirror/desired.ts';
-import { endpointMirrorNames } from '../../../operator/mirror/names.ts';
+import { endpointMirrorNames, type NameOf } from '../../../operator/mirror/names.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
 import { shapeOf } from '../../../operator/mirror/shape.ts';
 
@@ -11,10 +11,11 @@ type Texts = Readonly<Record<string, string>>;
 /** What differs, as in `label app` or `port 80`. */
 export const differencesOf = (observed: Observed, mirror: Service): readonly string[] => {
   const { name, link } = observed;
-  const { services } = desired(observed, shapeOf(observed), (hostname) => {
+  const nameOf: NameOf = (hostname) => {
     const [first] = hostname === undefined ? [mirror.metadata.name] : endpointMirrorNames(hostname, name, link.cluster);
     return first === undefined ? undefined : { name: first };
-  });
+  };
+  const { services } = desired(observed, shapeOf(observed), { nameOf, revision: 0 });
   const wanted = services.find(({ object }) => object.metadata.name === mirror.metadata.name)?.object as
     Service | undefined;
   if (wanted === undefined) return [];

@@ -14,6 +14,7 @@ const FILL_SLICES = {
   tests: ['test/constructs/rendered/mirror/headless-mirror.test.ts'],
 };
 
+const POD_GROUPS = { file: 'operator/mirror/pod-groups.ts', tests: ['test/operator/mirror/pod-groups.test.ts'] };
 const RENDERED = { file: 'operator/mirror/rendered.ts', tests: ['test/operator/mirror/rendered.test.ts'] };
 
 export const MIRROR: readonly Defect[] = [
@@ -79,8 +80,29 @@ export const MIRROR: readonly Defect[] = [
     ...RENDERED,
     name: 'every pod of a headless Service is rendered with each event of one',
     rule: 'E10',
-    find: 'before && isSame(before.props, given) ? before.result : this.#renderPod(given)',
-    replace: 'this.#renderPod(given)',
+    find: 'if (before !== undefined && isSamePod(before.props, given)) return before;',
+    replace: '',
+  },
+  {
+    ...POD_GROUPS,
+    name: 'an event of one pod of a headless Service costs what all of them cost',
+    rule: 'E10',
+    find: 'before !== undefined && before.hosts === group && before.of.isFinal',
+    replace: 'false',
+  },
+  {
+    ...POD_GROUPS,
+    name: 'a pod that gets another name, since somebody else wants its own, keeps the old one',
+    rule: 'A7',
+    find: 'a.revision === b.revision &&',
+    replace: '',
+  },
+  {
+    ...POD_GROUPS,
+    name: 'an endpoint mirror that somebody deletes is not made anew',
+    rule: 'C3',
+    find: 'if (changed?.size === 0) return;',
+    replace: 'if (isSame) return;',
   },
   {
     ...RENDERED,

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { desiredProbe, type ProbeObserved } from '../../../operator/gateway/probe-service.ts';
-import { NOTHING } from '../../../operator/mirror/desired.ts';
+import { NOTHING } from '../../../operator/mirror/manifests.ts';
 import { NOTHING_OWNED, ownedEndpoints, ownedService } from '../mirror/observed.ts';
 
 const GATEWAY = { addresses: [{ kind: 'ip', value: '203.0.113.1' }], port: 4143, identity: 'gw.id' };

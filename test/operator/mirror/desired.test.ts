@@ -2,10 +2,10 @@ import { describe, expect, it, test } from 'vitest';
 import type { Endpoints, EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
 import { enterClaims } from '../../../operator/mirror/claims.ts';
 import { decide as decideNamed, type Decision } from '../../../operator/mirror/decide.ts';
-import { desired, type Manifests } from '../../../operator/mirror/desired.ts';
+import { desired } from '../../../operator/mirror/desired.ts';
+import type { Manifests } from '../../../operator/mirror/manifests.ts';
 import { type Claim, NameClaims } from '../../../operator/mirror/names.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
-import { claimsOf, shapeOf } from '../../../operator/mirror/shape.ts';
 import {
   headlessService,
   NOTHING_OWNED,
@@ -17,8 +17,6 @@ import {
   targetService,
   targetSlice,
 } from './observed.ts';
-
-const OWNER = { cluster: 'west', key: 'shop/web' };
 
 /** Claims of the Link of west, and of a younger Link of x. */
 function claims(...others: readonly (readonly [string, Claim])[]): NameClaims {
@@ -34,13 +32,9 @@ const decide = (given: Observed, all: NameClaims): Decision => decideNamed(given
 
 function manifestsOf(options: ObservedOptions, all = claims()): Manifests {
   const state = observed(options);
-  const shape = shapeOf(state);
-  const own = claimsOf(state, shape);
-  all.replace(OWNER, 'shop', own);
-  return desired(state, shape, (hostname) => {
-    const claim = own.find((each) => each.hostname === hostname);
-    return claim && all.resolve('shop', claim);
-  });
+  const { shape, ...claimed } = enterClaims(state, all);
+  if (shape instanceof Error) throw shape;
+  return desired(state, shape, claimed);
 }
 
 const names = (list: readonly { readonly object: KubeObject }[]) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { ENDPOINTS, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
-import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
+import { type Manifests, NOTHING } from '../../../operator/mirror/manifests.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import type { MirrorPass } from '../../../operator/mirror/reasons.ts';
 import { goalOf, MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { HeadlessMirror, type HeadlessMirrorEndpoints, render } from '../../../constructs/rendered/index.ts';
-import { RenderedHeadless, type SharedProps } from '../../../operator/mirror/rendered-headless.ts';
+import {
+  HeadlessMirror,
+  type HeadlessMirrorEndpoints,
+  type HeadlessMirrorSubset,
+  render,
+} from '../../../constructs/rendered/index.ts';
+import { groupOf } from '../../../operator/mirror/by-hostname.ts';
+import { type ListedPods, RenderedHeadless, type SharedProps } from '../../../operator/mirror/rendered-headless.ts';
 
 const SHARED: SharedProps = {
   service: 'web',
@@ -21,25 +27,64 @@ const endpointsOf = (pods: number, kind: 'slices' | 'endpoints' = 'slices'): Hea
   identity: 'gw.id',
   kind,
   subsets: [
-    { addresses: addresses(pods), ports: [{ name: 'http', port: 8080 }] },
+    {
+      addresses: [...addresses(pods), { hostname: 'six', ip: 'fd00::6' }],
+      ports: [{ name: 'http', port: 8080 }],
+    },
     { addresses: addresses(3, 1000), ports: [{ name: 'http', port: 9090 }] },
-    { addresses: [{ hostname: 'six', ip: 'fd00::6' }], ports: [{ name: 'http', port: 8080 }] },
   ],
 });
 
 const whole = (endpoints: HeadlessMirrorEndpoints | undefined) =>
   render((chart) => new HeadlessMirror(chart, 'whole', { ...SHARED, endpoints }));
 
+/** The pods of a mirror by their groups, as the operator keeps them. */
+function listedOf(subsets: readonly HeadlessMirrorSubset[]): ListedPods {
+  const groups = new Map<number, HeadlessMirrorSubset[]>();
+  for (const { ports, addresses: all } of subsets) {
+    for (const [at, own] of Map.groupBy(all, ({ hostname }) => groupOf(hostname)))
+      groups.set(at, [...(groups.get(at) ?? []), { ports, addresses: own }]);
+  }
+  return groups;
+}
+
+/** Renders in parts. */
+function inParts(rendered: RenderedHeadless, given: HeadlessMirrorEndpoints | undefined) {
+  if (given === undefined) return rendered.objects(SHARED, undefined);
+  const { subsets, ...endpoints } = given;
+  return rendered.objects(SHARED, endpoints, listedOf(subsets));
+}
+
+/** Objects in the order of their names. */
+const byName = <T extends { readonly metadata: { readonly name: string } }>(objects: readonly T[]): readonly T[] =>
+  [...objects].sort(({ metadata: a }, { metadata: b }) => (a.name < b.name ? -1 : 1));
+
 describe('a headless mirror that is rendered in parts (E10)', () => {
   it.each([0, 1, 100, 101, PODS])('is what its construct renders at once, with %i pods', (pods) => {
     for (const endpoints of [endpointsOf(pods), endpointsOf(pods, 'endpoints'), undefined]) {
-      expect(new RenderedHeadless().objects(SHARED, endpoints)).toEqual(whole(endpoints));
+      expect(inParts(new RenderedHeadless(), endpoints)).toEqual(whole(endpoints));
+    }
+  });
+
+  it('is that whatever it was before: pods that come and go, and change their ports or addresses', () => {
+    const rendered = new RenderedHeadless();
+    const on = (port: number) => [{ name: 'http', port }];
+    for (let step = 0; step < 60; step += 1) {
+      // Sizes about those at which slices are divided and joined.
+      const subsets = [8080, 9090].map((port, at) => ({
+        ports: on(port),
+        addresses: addresses([0, 40, 99, 101, 150, 203, PODS][(step * (at + 2) + (step >> 2)) % 7]!, at * 600)
+          .map((each, index) => ((index * 7 + step) % 31 === 0 ? { ...each, ip: `10.97.${at}.${index % 250}` } : each))
+          .filter((_, index) => (index * 13 + step) % 17 > 0),
+      }));
+      const endpoints = { identity: step % 20 < 18 ? 'gw.id' : 'other.id', kind: 'slices' as const, subsets };
+      expect(byName(inParts(rendered, endpoints))).toEqual(byName(whole(endpoints)));
     }
   });
 
   it('is the same while nothing of it changes', () => {
     const rendered = new RenderedHeadless();
-    expect(rendered.objects(SHARED, endpointsOf(PODS))).toBe(rendered.objects(SHARED, endpointsOf(PODS)));
+    expect(inParts(rendered, endpointsOf(PODS))).toBe(inParts(rendered, endpointsOf(PODS)));
   });
 
   it('has one slice rendered anew as a pod goes, or as its address changes', () => {
@@ -50,9 +95,9 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
       first!.addresses.slice(1),
       addresses(PODS).with(7, { hostname: 'web-7', ip: '10.97.0.7' }),
     ]) {
-      const before = rendered.objects(SHARED, endpointsOf(PODS));
+      const before = inParts(rendered, endpointsOf(PODS));
       const given = { ...endpoints, subsets: [{ ...first!, addresses: changed }, ...others] };
-      const objects = rendered.objects(SHARED, given);
+      const objects = inParts(rendered, given);
       expect(objects).toEqual(whole(given));
       expect(objects.filter((each) => !before.includes(each)).length).toBeLessThanOrEqual(2);
     }
@@ -60,9 +105,10 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
 
   it('is rendered anew as a whole when what all its objects have in common changes', () => {
     const rendered = new RenderedHeadless();
-    const before = rendered.objects(SHARED, endpointsOf(PODS));
+    const { subsets, ...endpoints } = endpointsOf(PODS);
+    const before = rendered.objects(SHARED, endpoints, listedOf(subsets));
     const shared = { ...SHARED, labels: { team: 'shop' } };
-    const objects = rendered.objects(shared, endpointsOf(PODS));
+    const objects = rendered.objects(shared, endpoints, listedOf(subsets));
     expect(objects.some((each) => before.includes(each))).toBe(false);
     expect(objects.every(({ metadata }) => metadata.labels?.['team'] === 'shop')).toBe(true);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { claimsOf, hostsOf, shapeOf } from '../../../operator/mirror/shape.ts';
+import { subsetsOf } from '../../../operator/mirror/target-endpoints.ts';
 import {
   headlessService,
   NOTHING_OWNED,
@@ -281,14 +282,14 @@ describe('what the limits of a Link do not allow (E10)', () => {
   it('has no endpoint mirror, and the headless mirror stays headless', () => {
     const state = observed({ service: headlessService(), slices: pods, admitsPod: (hostname) => hostname === 'web-1' });
     const shape = shapeOf(state);
-    expect(hostsOf(shape).map(({ hostname }) => hostname)).toEqual(['web-1']);
+    expect([...hostsOf(shape).keys()]).toEqual(['web-1']);
     expect(shape.kind).toBe('headless');
     expect('note' in shape && shape.note).toMatch(/^1 of its pods are without an endpoint mirror/);
     const none = shapeOf({ ...state, admitsPod: () => false });
-    expect([none.kind, hostsOf(none)]).toEqual(['headless', []]);
+    expect([none.kind, hostsOf(none).size]).toEqual(['headless', 0]);
     const owned = { ...NOTHING_OWNED, services: [mirrorOf('web-0', 8080)] };
     const mirrored = shapeOf({ ...state, owned, admitsPod: () => false });
-    expect(hostsOf(mirrored).map(({ hostname }) => hostname)).toEqual(['web-0']);
+    expect([...hostsOf(mirrored).keys()]).toEqual(['web-0']);
   });
 });
 
@@ -304,38 +305,38 @@ describe('pods that are gone and keep their endpoint mirrors (D11, E6)', () => {
 
   it('are like pods that are not ready, on the ports that their mirrors have', () => {
     const shape = shapeOf(state(['web-7']));
-    expect(hostsOf(shape).find(({ hostname }) => hostname === 'web-7')).toMatchObject({
+    expect(hostsOf(shape).get('web-7')).toMatchObject({
       listed: false,
       ports: [{ name: 'http', port: 9090 }],
     });
-    expect(claimsOf(state(['web-7']), shape).map(({ hostname }) => hostname)).toContain('web-7');
-    expect(shape).toMatchObject({ endpoints: { subsets: [{ hostnames: ['web-0'] }] } });
+    expect([...claimsOf(state(['web-7']), shape).pods.keys()]).toContain('web-7');
+    expect(subsetsOf(hostsOf(shape).values())).toMatchObject([{ hostnames: ['web-0'] }]);
   });
 
   it('are gone once they do not keep them', () => {
-    expect(hostsOf(shapeOf(state([]))).map(({ hostname }) => hostname)).toEqual(['web-0', 'web-1']);
+    expect([...hostsOf(shapeOf(state([]))).keys()]).toEqual(['web-0', 'web-1']);
   });
 
   it('stay what they are where the target lists them', () => {
-    expect(hostsOf(shapeOf(state(['web-0'])))[0]).toMatchObject({ hostname: 'web-0', listed: true });
+    expect(hostsOf(shapeOf(state(['web-0']))).get('web-0')).toMatchObject({ hostname: 'web-0', listed: true });
   });
 
   it('keep the mirror headless while all are gone, and while only pods without a hostname are there', () => {
     for (const slices of [[], [targetSlice([{}])]]) {
       const shape = shapeOf(state(['web-0', 'web-7'], slices));
-      expect([shape.kind, hostsOf(shape).length]).toEqual(['headless', 2]);
+      expect([shape.kind, hostsOf(shape).size]).toEqual(['headless', 2]);
     }
   });
 
   it('keep them also where the mirror of their Service has been deleted', () => {
     const alone = { ...state(['web-0', 'web-7'], []), owned: { ...NOTHING_OWNED, services: services.slice(1) } };
     const shape = shapeOf(alone);
-    expect([shape.kind, hostsOf(shape).length]).toEqual(['headless', 2]);
+    expect([shape.kind, hostsOf(shape).size]).toEqual(['headless', 2]);
     expect(shapeOf({ ...alone, departed: new Map() })).toMatchObject({ kind: 'refused', existing: 'remove' });
   });
 
   it('are none that no endpoint mirror stands for', () => {
-    expect(hostsOf(shapeOf(state(['web-5']))).map(({ hostname }) => hostname)).not.toContain('web-5');
+    expect([...hostsOf(shapeOf(state(['web-5']))).keys()]).not.toContain('web-5');
   });
 });
 
@@ -351,8 +352,9 @@ describe('the names that a shape needs', () => {
   it('are the mirror and one of each pod, ready or not', () => {
     const state = observed({ service: headlessService(), slices: pods });
     const shape = shapeOf(state);
-    expect(hostsOf(shape).map(({ hostname }) => hostname)).toEqual(['web-0', 'web-1']);
-    const claims = claimsOf(state, shape);
+    expect([...hostsOf(shape).keys()]).toEqual(['web-0', 'web-1']);
+    const { own, pods: ofPods } = claimsOf(state, shape);
+    const claims = [own!, ...ofPods.values()];
     expect(claims.map(({ hostname, names }) => [hostname, names[0]])).toEqual([
       [undefined, 'web-west'],
       ['web-0', 'web-0-west'],
@@ -364,7 +366,8 @@ describe('the names that a shape needs', () => {
   it('are none of what is not mirrored', () => {
     for (const options of [{ service: null }, { namespaceState: 'missing' as const }]) {
       const state = observed(options);
-      expect(claimsOf(state, shapeOf(state))).toEqual([]);
+      const { own, pods: ofPods } = claimsOf(state, shapeOf(state));
+      expect([own, ofPods.size]).toEqual([undefined, 0]);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { EndpointSlice, Service, SliceEndpoint } from '../../../operator/kube/objects.ts';
-import { mirrorSubsets, readSlices } from '../../../operator/mirror/target-endpoints.ts';
+import { mirrorSubsets, readSlices, subsetsOf } from '../../../operator/mirror/target-endpoints.ts';
 
 const service = (spec: Service['spec'] = {}): Service => ({
   metadata: { name: 'db', namespace: 'shop' },
@@ -121,10 +121,10 @@ describe('what slices say', () => {
       metadata: { ...of.metadata, creationTimestamp },
     });
     const portsIn = (slices: readonly EndpointSlice[]) => {
-      const { hosts, subsets } = readSlices(service(), slices);
+      const { hosts } = readSlices(service(), slices);
       return [
         ['db-0', 'db-1'].map((hostname) => hosts.get(hostname)?.ports.map(({ port }) => port)),
-        subsets.map(({ hostnames, ports }) => [hostnames, ports[0]?.port]),
+        subsetsOf(hosts.values()).map(({ hostnames, ports }) => [hostnames, ports[0]?.port]),
       ];
     };
     const rollout = [made(old, '2026-01-01T00:00:00Z'), made(next, '2026-01-02T00:00:00Z')];
@@ -147,11 +147,11 @@ describe('what slices say', () => {
   });
 
   it('hosts on the same ports stand together, others apart, and only listed ones at all', () => {
-    const { subsets } = readSlices(service(), [
+    const { hosts } = readSlices(service(), [
       slice([pod('db-0'), pod('db-1', false), pod('db-2')]),
       slice([pod('db-3')], { ports: [{ name: 'sql', port: 9999 }] }),
     ]);
-    expect(subsets.map(({ hostnames, ports }) => [hostnames, ports[0]?.port])).toEqual([
+    expect(subsetsOf(hosts.values()).map(({ hostnames, ports }) => [hostnames, ports[0]?.port])).toEqual([
       [['db-0', 'db-2'], 5432],
       [['db-3'], 9999],
     ]);
@@ -165,7 +165,10 @@ describe('what slices say', () => {
     const one = slice([pod('db-0')], { ports });
     const two = slice([pod('db-1')], { ports: [...ports].reverse() });
     const sets = (slices: readonly EndpointSlice[]) =>
-      readSlices(service(), slices).subsets.map(({ hostnames, ports: on }) => [[...hostnames].sort(), on]);
+      subsetsOf(readSlices(service(), slices).hosts.values()).map(({ hostnames, ports: on }) => [
+        [...hostnames].sort(),
+        on,
+      ]);
     expect(sets([one, two])).toEqual(sets([two, one]));
     expect(sets([one, two])).toHaveLength(1);
   });
@@ -173,8 +176,8 @@ describe('what slices say', () => {
 
 describe("a headless mirror's subsets", () => {
   it('point at the ClusterIPs of endpoint mirrors, of those that have one', () => {
-    const { subsets } = readSlices(service(), [slice([pod('db-0'), pod('db-1')])]);
-    expect(mirrorSubsets(subsets, new Map([['db-1', '10.96.0.9']]))).toMatchObject([
+    const { hosts } = readSlices(service(), [slice([pod('db-0'), pod('db-1')])]);
+    expect(mirrorSubsets(subsetsOf(hosts.values()), new Map([['db-1', '10.96.0.9']]))).toMatchObject([
       { addresses: [{ hostname: 'db-1', ip: '10.96.0.9' }], ports: [{ name: 'sql', port: 5432 }] },
     ]);
   });

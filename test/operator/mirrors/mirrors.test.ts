@@ -3,7 +3,7 @@ import type { Environment } from '../../../operator/link/environment.ts';
 import { Mirrors } from '../../../operator/mirrors/mirrors.ts';
 import { namespaceStateOf } from '../../../operator/source/write-scope.ts';
 import { SERVICES, splitKey } from '../../../operator/kube/objects.ts';
-import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
+import { type Manifests, NOTHING } from '../../../operator/mirror/manifests.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
 import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
