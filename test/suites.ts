@@ -41,7 +41,7 @@ export const EXTRAS: readonly string[] = [
   'test/synth/stops/**',
   'test/synth/owners/**',
   // The operator end to end, but for one suite of each of its features.
-  'test/e2e/{copies,credentials,git-only,guides,leases,link-lives,links}.test.ts',
+  'test/e2e/{copies,credentials,dev,git-only,guides,leases,link-lives,links}.test.ts',
   'test/e2e/{mcs-beside,mcs-conformance,mcs-conformance-dns,mcs-hostile,mcs-start,mcs-unknown}.test.ts',
   'test/e2e/{names,namespaces,failover-at-scale,renewal,restart,rights,selectors,status,targets}.test.ts',
 ];
