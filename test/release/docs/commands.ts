@@ -134,13 +134,13 @@ takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every
 **Clusters are told apart** by the uid of their namespace \`kube-system\`, where you may read it. The account records the source
 that it is for, and the Secret the target. An account that another source cluster has, as one whose context has the same name,
 is refused: name this source with \`--source-name\`. One that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
-adopted if this source has its token already, or if none of its tokens was ever used. A Secret that a controller keeps, as that
-of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
+adopted if this source has its token already, or if none of its tokens was ever used. A Secret that a controller keeps, such
+as one of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
 
 The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.
 
 The address of the API server in your kubeconfig must be one that pods of the source reach. It is refused if it leads to your
-own machine, as that of kind and k3d does: name another with \`--api-server-address\`.`,
+own machine, like those of kind and k3d: name another with \`--api-server-address\`.`,
   unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
 with its token. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
 again later. The Lease of the Link says by then that its mirrors are to go, so that an operator that comes back removes them at
@@ -148,7 +148,7 @@ once. Credentials stay that another Link uses, or that a controller keeps.
 
 The account is that of the token in the Link's Secret, whatever it is called; when the Secret is gone, that which records this
 source. It stays if it is another source's, if other credentials of this source are of it, or if it records nothing and is not
-named after this source, as that of Linkerd's chart. The command says so, with the commands that delete it by name.
+named after this source, like that of Linkerd's chart. The command says so, with the commands that delete it by name.
 
 \`\`\`sh
 linkspan unlink --context east --to-context west           # prints the objects that would be deleted
@@ -181,7 +181,7 @@ linkspan link-gen --context west --cluster-name west --service-account-name remo
 \`\`\`
 
 The manifests hold the token: keep them as secret. The address of the API server is refused if it leads to your own machine,
-as that of kind and k3d does: name another with \`--api-server-address\`.`,
+like those of kind and k3d: name another with \`--api-server-address\`.`,
   check: `It reads the source with your kubeconfig, and each target with the credentials of its Link, and changes nothing. Each
 fault is printed with its object, its cause and what to do; [checks.md](checks.md) explains every check by its id. What
 cannot be read is an error or a warning, never a silent success.
@@ -236,7 +236,7 @@ changes; flat mode pauses for as long. What is yet to be done is written on the 
 \`linkspan.dev/rotation\`: whatever stops the command, running it again finishes, with the same token.
 
 The old token stays, unless \`--revoke\` is given, if the account does not record this source, and is not named after it; and if
-other credentials of this source hold it. A Secret that a controller keeps, as that of External Secrets, is not rotated, since the
+other credentials of this source hold it. A Secret that a controller keeps, such as one of External Secrets, is not rotated, since the
 old token would be back after it was revoked: apply the token Secret that the command prints without \`--apply\`, have
 \`linkspan credentials mint\` print the credentials with \`-o yaml\`, put them where the controller takes them from, and delete the old token
 when \`CredentialsValid\` names the new one.`,
