@@ -2,52 +2,8 @@
  * The settings of the operator, in one table: a setting is added here and nowhere else. Flags, environment variables,
  * `OperatorConfig`, props of `MirrorOperator`, fields of the cluster file and the documentation all come from it.
  */
+import type { OperatorSetting } from './operator-setting.ts';
 import { CredentialsSecret, Default, Label, Value } from './wire.ts';
-
-/** What a setting may be, and how its text is read: see `parseSetting`. */
-type SettingType =
-  | { readonly type: 'text' | 'host-port' | 'connect-to' }
-  | { readonly type: 'switch' }
-  /** A label selector as `kubectl --selector` takes it; empty if nothing is selected. */
-  | { readonly type: 'selector' }
-  | { readonly type: 'name'; readonly of: 'namespace' }
-  | { readonly type: 'domain' }
-  | { readonly type: 'names'; readonly of: 'namespace' | 'Secret' }
-  | { readonly type: 'choice'; readonly values: readonly string[] }
-  | { readonly type: 'integer'; readonly least: number; readonly most: number }
-  | {
-      readonly type: 'duration';
-      readonly leastMs: number;
-      readonly mostMs: number;
-      /** Whether it must be whole seconds. */
-      readonly wholeSeconds?: true;
-    };
-
-/** What applies when a setting is not given. */
-type SettingDefault =
-  /** This text; the documentation calls an empty one `none`. */
-  | { readonly default: string; readonly derived?: never; readonly unset?: never }
-  /** A value that the operator determines when it starts, as described here. */
-  | { readonly derived: string; readonly default?: never; readonly unset?: never }
-  /** No value, with the meaning described here. */
-  | { readonly unset: string; readonly default?: never; readonly derived?: never };
-
-/** One setting. Its flag and its variable are named after it. */
-export type OperatorSetting = SettingType &
-  SettingDefault & {
-    /** What it does, as it follows the flag in the help. */
-    readonly text: string;
-    /** Name of its value in the help; a switch has none. */
-    readonly argument?: string;
-    /** Whether the flag may be repeated, each time with a part of the value. */
-    readonly repeatable?: true;
-    /** Whether there is a flag `--no-…`. */
-    readonly negatable?: true;
-    /** Whether it is a prop of `MirrorOperator`, with a docstring there, and a field of the cluster file. */
-    readonly prop?: true;
-    /** What applies when the prop is not given, if that differs from the flag's default. */
-    readonly propDefault?: string;
-  };
 
 const HOUR_MS = 3_600_000;
 
@@ -320,53 +276,14 @@ export const OPERATOR_SETTINGS = {
   },
 } as const satisfies Readonly<Record<string, OperatorSetting>>;
 
-type Settings = typeof OPERATOR_SETTINGS;
+/** The table, as types see it. */
+export type Settings = typeof OPERATOR_SETTINGS;
 
 /** Name of a setting. */
 export type SettingName = keyof Settings;
 
 /** Name of a setting that is a prop. */
 export type PropName = { [N in SettingName]: Settings[N] extends { readonly prop: true } ? N : never }[SettingName];
-
-/** A host and a port. */
-export interface HostPort {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** The value of a setting, by its type. */
-interface Values {
-  readonly text: string;
-  readonly name: string;
-  readonly domain: string;
-  readonly names: readonly string[];
-  readonly switch: boolean;
-  readonly selector: string;
-  readonly integer: number;
-  /** Milliseconds. */
-  readonly duration: number;
-  readonly 'host-port': HostPort;
-  /** By host, in lower case. */
-  readonly 'connect-to': ReadonlyMap<string, HostPort>;
-}
-
-/** The value of one setting. */
-export type SettingValue<S extends OperatorSetting = OperatorSetting> = S extends {
-  readonly values: readonly (infer V)[];
-}
-  ? V
-  : S['type'] extends keyof Values
-    ? Values[S['type']]
-    : never;
-
-/** Name of a value among all values: that of a duration ends in `Ms`. */
-type ValueName<N extends SettingName> = Settings[N]['type'] extends 'duration' ? `${N}Ms` : N;
-
-/** The values of all settings; one that is not given has its default. */
-export type OperatorSettingValues = {
-  readonly [N in SettingName as ValueName<N>]:
-    SettingValue<Settings[N]> | (Settings[N] extends { readonly unset: string } ? undefined : never);
-};
 
 /** All settings, in order. */
 export const operatorSettings = Object.entries(OPERATOR_SETTINGS) as readonly (readonly [
@@ -379,22 +296,3 @@ export const propSettings = operatorSettings.filter(([, { prop }]) => prop === t
   PropName,
   OperatorSetting,
 ])[];
-
-/** Name of the value of a setting. */
-export const valueName = (name: SettingName, { type }: OperatorSetting): keyof OperatorSettingValues =>
-  (type === 'duration' ? `${name}Ms` : name) as keyof OperatorSettingValues;
-
-/** The flag of a setting: `--retry-period`. */
-export const flagOf = (name: SettingName): `--${string}` =>
-  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
-/** What the variables of all settings start with. */
-export const VARIABLE_PREFIX = 'LINKSPAN_';
-
-/** The environment variable of a setting: `LINKSPAN_RETRY_PERIOD`. */
-export const variableOf = (name: SettingName): string =>
-  VARIABLE_PREFIX + flagOf(name).slice(2).replaceAll('-', '_').toUpperCase();
-
-/** What applies when a setting is not given, for the documentation. */
-export const defaultText = ({ default: text, derived, unset }: OperatorSetting): string =>
-  text || derived || unset || 'none';

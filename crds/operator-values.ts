@@ -6,13 +6,9 @@ import { parseDuration, parsePort } from './duration.ts';
 import { isDnsLabel, isDnsSubdomain } from './names.ts';
 import { parseSelectorText } from './selector.ts';
 import { PROTECTED_NAMESPACES } from './wire.ts';
-import type {
-  HostPort,
-  OperatorSetting,
-  OperatorSettingValues,
-  SettingName,
-  SettingValue,
-} from './operator-settings.ts';
+import type { HostPort, OperatorSetting, SettingValue } from './operator-setting.ts';
+import type { OperatorSettingValues } from './operator-setting-names.ts';
+import type { SettingName } from './operator-settings.ts';
 
 /**
  * The value in a text.

@@ -7,6 +7,7 @@
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { plain, tagOf, wordsIn } from './generate-docstrings.ts';
 
 const CONSTRUCTS = fileURLToPath(new URL('../constructs/', import.meta.url));
 
@@ -254,31 +255,6 @@ const schemasOf = ({ statements }: ts.SourceFile): readonly string[] =>
     const isOfSchemas = ts.isStringLiteral(moduleSpecifier) && moduleSpecifier.text.endsWith('/schema.gen.ts');
     return isOfSchemas && bindings && ts.isNamedImports(bindings) ? bindings.elements.map(({ name }) => name.text) : [];
   });
-
-const tagOf = (symbol: ts.Symbol, name: string): string | undefined => {
-  const tag = symbol.getJsDocTags().find((each) => each.name === name);
-  return tag && plain(ts.displayPartsToString(tag.text));
-};
-
-const plain = (text: string): string =>
-  text
-    .replaceAll(/\{@link ([\w.]+) ?\}/g, '$1')
-    .replaceAll(/[`\s]+/g, (found) => (/\s/.test(found) ? found.replaceAll(/[`\s]+/g, ' ') : ''))
-    .trim();
-
-/** The words in the type of a prop, as they are written: the compiler keeps them in another order. */
-const wordsIn = (checker: ts.TypeChecker, { declarations = [] }: ts.Symbol): readonly string[] => {
-  const words: string[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteral(node)) words.push(node.text);
-    const of = ts.isTypeReferenceNode(node) ? checker.getSymbolAtLocation(node.typeName) : undefined;
-    const named = of && (of.flags & ts.SymbolFlags.Alias) !== 0 ? checker.getAliasedSymbol(of) : of;
-    named?.declarations?.filter(ts.isTypeAliasDeclaration).forEach(visit);
-    ts.forEachChild(node, visit);
-  };
-  declarations.forEach(visit);
-  return words;
-};
 
 const isFalse = (type: ts.Type): boolean => (type.flags & ts.TypeFlags.BooleanLiteral) !== 0;
 

@@ -2,7 +2,7 @@
  * Rights of the operator in its own cluster, each for a request that it makes (rule H6). Server-side apply writes
  * mirrors, which takes `patch`, and `create` for a new object. `get` reads an object that has the name of a mirror.
  */
-import type { OperatorSettingValues } from '../../crds/operator-settings.ts';
+import type { OperatorSettingValues } from '../../crds/operator-setting-names.ts';
 import { AboutApi, Default, FailoverApi, LinkApi, McsApi, PolicyApi, RouteApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
 import type { EndpointsKind } from '../rendered/index.ts';

@@ -4,14 +4,9 @@
  * valid values.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import {
-  flagOf,
-  OPERATOR_SETTINGS,
-  type PropName,
-  propSettings,
-  type SettingValue,
-  valueName,
-} from '../../crds/operator-settings.ts';
+import { flagOf, valueName } from '../../crds/operator-setting-names.ts';
+import type { SettingValue } from '../../crds/operator-setting.ts';
+import { OPERATOR_SETTINGS, type PropName, propSettings } from '../../crds/operator-settings.ts';
 import { byWhatIsGiven, parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';

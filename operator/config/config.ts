@@ -7,16 +7,13 @@ import { hostname } from 'node:os';
 import { type Checked, type FieldError, fieldError } from '../../crds/field-error.ts';
 import {
   flagOf,
-  OPERATOR_SETTINGS,
-  type OperatorSetting,
-  operatorSettings,
-  type OperatorSettingValues,
-  type SettingName,
-  type SettingValue,
   valueName,
   VARIABLE_PREFIX,
   variableOf,
-} from '../../crds/operator-settings.ts';
+  type OperatorSettingValues,
+} from '../../crds/operator-setting-names.ts';
+import type { OperatorSetting, SettingValue } from '../../crds/operator-setting.ts';
+import { OPERATOR_SETTINGS, operatorSettings, type SettingName } from '../../crds/operator-settings.ts';
 import {
   byWhatIsGiven,
   parseSetting,

@@ -2,13 +2,9 @@
  * The configuration that is in effect, as a command line: what a user gave, what the environment gave and what applies by
  * default. It can be pasted into a shell, and says what a log line or a metric of this process is about.
  */
-import {
-  flagOf,
-  type OperatorSetting,
-  operatorSettings,
-  type SettingName,
-  valueName,
-} from '../../crds/operator-settings.ts';
+import { flagOf, valueName } from '../../crds/operator-setting-names.ts';
+import type { OperatorSetting } from '../../crds/operator-setting.ts';
+import { operatorSettings, type SettingName } from '../../crds/operator-settings.ts';
 import { settingText } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from './config.ts';
 

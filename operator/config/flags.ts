@@ -4,7 +4,8 @@
  */
 import { type Command, Option } from 'commander';
 
-import { defaultText, flagOf, operatorSettings, variableOf } from '../../crds/operator-settings.ts';
+import { defaultText, flagOf, variableOf } from '../../crds/operator-setting-names.ts';
+import { operatorSettings } from '../../crds/operator-settings.ts';
 
 /** What commander makes of the command line, by name of the setting: text, or a boolean for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;

@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 import { type ImportedPod, podHostname } from '../../constructs/rendered/index.ts';
 import { podServiceName } from '../../crds/mcs/derived-name.ts';
 import { isDnsLabel } from '../../crds/names.ts';
-import { flagOf } from '../../crds/operator-settings.ts';
+import { flagOf } from '../../crds/operator-setting-names.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { portsOfPod } from '../mirror/endpoint-mirrors.ts';

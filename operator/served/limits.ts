@@ -2,7 +2,7 @@
  * What one target may cost (rule E10): how many of each sort are served, how many namespaces are created for it, and how many
  * bytes are written.
  */
-import { flagOf } from '../../crds/operator-settings.ts';
+import { flagOf } from '../../crds/operator-setting-names.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { bytesOf } from '../mirror/bytes.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';

@@ -14,7 +14,7 @@ import { Departures } from '../target/certain/departures.ts';
 import { Counted, type CountedOptions } from '../target/certain/counted.ts';
 import type { ExportState, ExportStates } from '../target/certain/losses.ts';
 import type { Aspect, PodAnswers } from '../target/aspect.ts';
-import { flagOf } from '../../crds/operator-settings.ts';
+import { flagOf } from '../../crds/operator-setting-names.ts';
 
 export interface PodsOptions extends CountedOptions {
   /** The Services that the pods are behind. */

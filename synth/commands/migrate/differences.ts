@@ -1,5 +1,5 @@
 /** How the operator, as it is installed, mirrors otherwise than Linkerd's controllers do, and what makes them the same. Pure. */
-import { flagOf } from '../../../crds/operator-settings.ts';
+import { flagOf } from '../../../crds/operator-setting-names.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { kubectl, linkspan, type NamedCluster, shellWord } from '../common/command-text.ts';
 import type { LinkObject } from '../common/link-object.ts';

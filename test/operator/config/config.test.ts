@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
-import { flagOf, operatorSettings, variableOf } from '../../../crds/operator-settings.ts';
+import { flagOf, variableOf } from '../../../crds/operator-setting-names.ts';
+import { operatorSettings } from '../../../crds/operator-settings.ts';
 import { parseOperatorConfig, variableWarnings } from '../../../operator/config/config.ts';
 import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
 

@@ -1,5 +1,6 @@
 /** The operator's flags as a Markdown table, made of the table of settings that makes the flags, so that neither drifts. */
-import { flagOf, operatorSettings, variableOf } from '../../../crds/operator-settings.ts';
+import { flagOf, variableOf } from '../../../crds/operator-setting-names.ts';
+import { operatorSettings } from '../../../crds/operator-settings.ts';
 
 const HEAD = ['flag', 'default', 'variable', 'what it does'];
 

@@ -8,7 +8,8 @@ import * as constructs from '../../../constructs/index.ts';
 import { render } from '../../../constructs/rendered/render.ts';
 import { ALERT_RULES, alertName } from '../../../constructs/monitoring/alert-rules.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
-import { operatorSettings, flagOf } from '../../../crds/operator-settings.ts';
+import { flagOf } from '../../../crds/operator-setting-names.ts';
+import { operatorSettings } from '../../../crds/operator-settings.ts';
 import { program } from '../../../synth/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,7 +1,8 @@
 /** The props of the operator, whose schema is generated from docstrings, have the defaults of the table of settings. */
 import { expect, test } from 'vitest';
 import { MIRROR_OPERATOR_PROPS } from '../../../constructs/operator/schema.gen.ts';
-import { defaultText, propSettings } from '../../../crds/operator-settings.ts';
+import { defaultText } from '../../../crds/operator-setting-names.ts';
+import { propSettings } from '../../../crds/operator-settings.ts';
 import { meaningAndDefault } from './cluster-file.ts';
 
 /** Reports whether two texts give one default: a docstring may add a detail, as in `all, by a ClusterRole`. */
