@@ -129,7 +129,7 @@ export const clusterFilePage = (): string => {
   return [
     '# The cluster file',
     '',
-    '`linkspan.yaml` describes a set of clusters, and the Links between them. `linkspan synth` renders it to one folder of manifests for each cluster. Its fields are the props of the construct [`ClusterSet`](constructs.md#clusterset) and, in the section `argoCd`, those of [`ArgoCd`](constructs.md#argocd).',
+    '`linkspan.yaml` describes a set of clusters, and the Links between them. `linkspan synth` renders it to one folder of manifests for each cluster. Its fields are the props of the construct [`ClusterSet`](constructs/cluster-set.md) and, in the section `argoCd`, those of [`ArgoCd`](constructs/argo-cd.md).',
     '',
     '```yaml',
     EXAMPLE,

@@ -35,7 +35,7 @@ when it has drifted.
 
 /** What the help of a command does not say. */
 const NOTES: Readonly<Record<string, string>> = {
-  install: `It renders \`Multicluster\` with an operator: the same objects as the [construct](constructs.md#multicluster), and a
+  install: `It renders \`Multicluster\` with an operator: the same objects as the [construct](constructs/multicluster.md), and a
 ConfigMap \`linkspan-install\` that records what was chosen. Without \`--apply\`, it prints manifests that \`kubectl apply -f -\`
 takes, and needs no cluster. With \`--context\` or \`--kubeconfig\` it reads the trust domain from Linkerd's ConfigMap
 \`linkerd-config\`; otherwise that is \`cluster.local\`, or \`identityTrustDomain\` of a values file. \`--output diff\` prints

@@ -1,5 +1,5 @@
 /**
- * The examples of docs/constructs.md: one for each construct, named as it is. The page shows the text of each function
+ * The examples of docs/constructs/: one for each construct, named as it is. Its page shows the text of the function
  * and, below it, what the function renders.
  */
 import type { Chart } from 'cdk8s';

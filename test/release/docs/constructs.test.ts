@@ -1,4 +1,5 @@
 /** The page of the constructs leaves none out, and its table of Linkerd's chart values is correct. */
+import { readdir, readFile } from 'node:fs/promises';
 import { Construct } from 'constructs';
 import { describe, expect, test } from 'vitest';
 import * as linkspan from '../../../constructs/index.ts';
@@ -8,6 +9,7 @@ import { CHART_KEYS } from '../../../synth/commands/install/chart-keys.ts';
 import { CHART_VALUES, isAbout } from '../../../synth/commands/install/chart-values.ts';
 import { constructExamples } from './constructs.ts';
 import { CONSTRUCT_GROUPS } from './construct-groups.ts';
+import { pageOf } from './construct-pages.ts';
 import { propPath } from './prop-path.ts';
 
 /** Constructs, and what is done `of` a construct. */
@@ -19,6 +21,14 @@ test('every construct has an example, which renders something', async () => {
   const examples = await constructExamples();
   expect(examples.map(({ construct }) => construct).sort()).toEqual(constructs.sort());
   for (const { construct, objects } of examples) expect(objects, construct).not.toEqual([]);
+});
+
+test('every construct has a page in docs/constructs, which docs/constructs.md links to, and no other page is there', async () => {
+  const docs = new URL('../../../docs/', import.meta.url);
+  const pages = constructs.map((construct) => pageOf(construct)).toSorted();
+  expect((await readdir(new URL('constructs', docs))).map((file) => `constructs/${file}`).toSorted()).toEqual(pages);
+  const overview = await readFile(new URL('constructs.md', docs), 'utf8');
+  expect(pages.filter((page) => !overview.includes(`](${page})`))).toEqual([]);
 });
 
 test('every construct is in the table of what is for what, once', () => {

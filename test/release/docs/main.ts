@@ -1,12 +1,12 @@
 /** `npm run docs`: writes the parts of the documentation that code produces; `--check` only says what would change. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { flagsTable } from './flags-table.ts';
 import { badInputPage } from './bad-input.ts';
 import { checksPage } from './checks.ts';
 import { clusterFilePage } from './cluster-file.ts';
 import { commandsPage } from './commands.ts';
-import { constructsPage } from './constructs.ts';
+import { constructPages } from './constructs.ts';
 import { metricsPage } from './metrics.ts';
 import { rightsPage } from './rights.ts';
 import { specPages } from './spec.ts';
@@ -26,11 +26,11 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
     ['docs/checks.md', checksPage()],
     ['docs/cluster-file.md', clusterFilePage()],
     ['docs/commands.md', commandsPage()],
-    ['docs/constructs.md', await constructsPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/reliability.md', reliability.replace(/<!-- track record -->.*<!-- \/track record -->/s, () => record)],
     ['docs/rights.md', rightsPage()],
     ...specPages(),
+    ...(await constructPages()),
   ];
   const formatted = pages.map(async ([path, text]) => {
     const options = await resolveConfig(new URL(path, root));
@@ -40,5 +40,6 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
 };
 
 if (import.meta.main) {
+  await mkdir(new URL('docs/constructs', root), { recursive: true });
   for (const [path, text] of await documents()) await writeFile(new URL(path, root), text);
 }
