@@ -66,8 +66,8 @@ export const RUNTIME: readonly Defect[] = [
     ...REFLECTOR,
     name: 'any event is proof that the server is well',
     rule: 'E11',
-    find: 'if (watch.isSettled) settle();',
-    replace: 'settle();',
+    find: 'if (watch.isSettled) this.#settle();',
+    replace: 'this.#settle();',
   },
   {
     ...REFLECTOR,
