@@ -12,11 +12,17 @@ export interface OwnedIndex {
   readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
 }
 
-/** Returns the index of what is owned; that of a list is made once. */
+/** Returns the index of what is owned; that of a list is made once, when it is asked for. */
 export const indexOf = ({ services, endpoints, slices }: OwnedObjects): OwnedIndex => ({
-  services: servicesByName(services),
-  endpoints: endpointsByName(endpoints),
-  slices: slicesByService(slices),
+  get services() {
+    return servicesByName(services);
+  },
+  get endpoints() {
+    return endpointsByName(endpoints);
+  },
+  get slices() {
+    return slicesByService(slices);
+  },
 });
 
 const servicesByName = onceEach((services: readonly Service[]) => byName(services));

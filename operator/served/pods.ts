@@ -3,6 +3,7 @@
  * grace period (rule D11), until the target has confirmed that they are gone (rule D5), or since their deletion is held
  * (rule E6).
  */
+import { ByHostname, groupsBeside } from '../mirror/by-hostname.ts';
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
 import type { Observed } from '../mirror/observed.ts';
 import { podsWithin } from '../mirror/pod-limit.ts';
@@ -52,6 +53,11 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   readonly #departures: Departures;
   /** Number of pods behind each headless Service, listed or not. */
   readonly #counts = new Map<string, number>();
+  /** Which pods were gone when that was last asked, by the key of their Service. */
+  readonly #lastGone = new Map<
+    string,
+    { readonly mirrored: Mirrored; readonly listed: Hostnames; readonly gone: readonly string[] }
+  >();
   #count = 0;
   /** Number of pods behind each Service that has more than may have an endpoint mirror. */
   readonly #crowds = new Map<string, number>();
@@ -104,10 +110,10 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
       const listed = this.#listed(key);
       if (listed === undefined) continue;
       const since = this.#options.mirrored.get(key)?.service.metadata.creationTimestamp ?? '';
-      const mirrored = new Set(this.#mirrored(key));
+      const mirrored = this.#mirrored(key);
       const within =
         listed === 'unknown'
-          ? mirrored
+          ? mirrored.keys()
           : podsWithin(listed, (hostname) => mirrored.has(hostname), this.#options.maxServicePods).keys();
       for (const hostname of within) yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
     }
@@ -138,13 +144,13 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     const exported = this.#options.mirrored.get(key);
     const isServed = exported !== undefined && isByPod(exported) && (isHeadless() || this.#holdsAny(key));
     if (listed === undefined || !isServed) {
+      this.#lastGone.delete(key);
       this.#departures.update(key, []);
       return NOBODY;
     }
-    const gone = this.#mirrored(key).filter((hostname) => !listed.has(hostname));
     const departed = new Map<string, number>();
     let arePodsUnconfirmed = false;
-    for (const [hostname, leftMs] of this.#departures.update(key, gone)) {
+    for (const [hostname, leftMs] of this.#departures.update(key, this.#gone(key, listed))) {
       if (losses.isHeld(podKey(key, hostname))) departed.set(hostname, Infinity);
       else if (leftMs > 0) departed.set(hostname, leftMs);
       else if (!answers.lacks(key, hostname)) {
@@ -164,15 +170,16 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     super.recount();
     const wanted = this.#wanted(key);
     const mirrored = this.#mirrored(key);
-    if (mirrored.length === 0) return;
+    if (mirrored.size === 0) return;
     const { losses } = this;
     const leaving = new Set(left);
     // What the first lists take away is counted once all of them are complete (rule E6), and does not go one by one.
     const areNotWanted = wanted === NO_PODS && this.#options.mirrored.decides(key);
     const mayBeGone = (hostname: string): boolean => areNotWanted || leaving.has(hostname);
     // While nothing is held or about to go, a pod that is there changes nothing: a Service may have thousands.
-    const concerned = losses.isIdle ? mirrored.filter(mayBeGone) : mirrored;
-    const released = concerned.map((hostname) => {
+    const few = areNotWanted ? mirrored.keys() : [...leaving].filter((hostname) => mirrored.has(hostname));
+    const concerned = losses.isIdle ? few : mirrored.keys();
+    const released = [...concerned].map((hostname) => {
       const pod = podKey(key, hostname);
       if (wanted === undefined) return losses.forget(pod);
       if (wanted !== 'unknown' && wanted.has(hostname)) return losses.changed(pod, 'exported');
@@ -191,7 +198,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     for (const key of source.keysOf(cluster)) {
       const wanted = this.#wanted(key);
       if (wanted === undefined) continue;
-      for (const hostname of this.#mirrored(key)) {
+      for (const hostname of this.#mirrored(key).keys()) {
         const isWanted = wanted !== 'unknown' && wanted.has(hostname);
         states.set(podKey(key, hostname), wanted === 'unknown' ? undefined : isWanted ? 'exported' : 'gone');
       }
@@ -211,7 +218,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
 
   #holdsAny(key: string): boolean {
     const { losses } = this;
-    return losses.count > 0 && this.#mirrored(key).some((hostname) => losses.isHeld(podKey(key, hostname)));
+    return losses.count > 0 && [...this.#mirrored(key).keys()].some((hostname) => losses.isHeld(podKey(key, hostname)));
   }
 
   #listed(key: string): Hostnames | 'unknown' | undefined {
@@ -219,7 +226,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     const { maxServicePods } = this.#options;
     const size = listed === 'unknown' ? undefined : (listed?.size ?? 0);
     const count =
-      size === undefined ? (this.#counts.get(key) ?? this.#mirrored(key).length) : Math.min(size, maxServicePods);
+      size === undefined ? (this.#counts.get(key) ?? this.#mirrored(key).size) : Math.min(size, maxServicePods);
     if (size !== undefined && size > maxServicePods) this.#crowds.set(key, size);
     else if (size !== undefined) this.#crowds.delete(key);
     this.#count += count - (this.#counts.get(key) ?? 0);
@@ -234,17 +241,38 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return new Set([...this.#options.mirrored.keys(), ...source.keysOf(cluster)]);
   }
 
-  #mirrored(key: string): readonly string[] {
+  /** Returns the pods of a Service that have an endpoint mirror; the same object while these stay as they are. */
+  #mirrored(key: string): Mirrored {
     const { cluster, source } = this.#options;
-    return [...endpointMirrors(source.ownedBy({ cluster, key })).keys()];
+    return endpointMirrors(source.ownedBy({ cluster, key }));
+  }
+
+  /** Returns the pods that have an endpoint mirror and are not listed. After a change of a few pods, only these are looked at. */
+  #gone(key: string, listed: Hostnames): readonly string[] {
+    const mirrored = this.#mirrored(key);
+    const before = this.#lastGone.get(key);
+    const mayBeGone =
+      before?.mirrored === mirrored
+        ? [...new Set([...before.gone, ...hostnamesBeside(before.listed, listed)])]
+        : [...mirrored.keys()];
+    const gone = mayBeGone.filter((hostname) => mirrored.has(hostname) && !listed.has(hostname));
+    this.#lastGone.set(key, { mirrored, listed, gone });
+    return gone;
   }
 }
 
 /** The hostnames behind a Service. */
-type Hostnames = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys' | 'size'>;
+type Hostnames = ByHostname<unknown>;
+
+/** The pods that have an endpoint mirror. */
+type Mirrored = ReadonlyMap<string, unknown>;
 
 /** A Service that is not mirrored pod by pod wants none. */
-const NO_PODS: Hostnames = new Map();
+const NO_PODS: Hostnames = ByHostname.none();
+
+/** Returns the hostnames in the groups of one that another does not share. */
+const hostnamesBeside = (one: Hostnames, other: Hostnames): readonly string[] =>
+  [...groupsBeside(one, other)].flatMap((group) => [...group.keys()]);
 
 /** Whether a Service is mirrored pod by pod if the settings say so. */
 const isByPod = ({ service, mode }: Exported): boolean => mode === 'gateway' && service.spec?.clusterIP === 'None';
