@@ -4,6 +4,7 @@ import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { render } from '../../constructs/rendered/render.ts';
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { readAccountToken } from '../../operator/target/renewal/account-token.ts';
+import type { AuditEntry } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
@@ -34,6 +35,9 @@ const RENEWALS_WITHIN_MS = 20_000 + RENEWALS * 3_000;
 
 const isGood = (valid: LinkCondition | undefined): boolean =>
   valid?.status === 'True' && !valid.message.includes('not renewed');
+
+/** Lists what is mirrored. A quiet watch is asked every half minute, for one object, whether it has missed anything: this does not. */
+const isList = ({ verb, uri }: AuditEntry): boolean => verb === 'list' && !uri.includes('limit=1&');
 
 const caIn = (kubeconfig: string): string => {
   const [, base64] = /certificate-authority-data: (\S+)/.exec(kubeconfig)!;
@@ -99,7 +103,7 @@ onReal('a token that ends', () => {
       await eventually(`${RENEWALS} renewals`, async () => (await renewals()) >= RENEWALS, RENEWALS_WITHIN_MS);
       const asked = await clusters.westCluster.audit();
       const own = asked.filter(({ user }) => user.endsWith(`:${ACCOUNT}`));
-      expect(own.filter(({ verb }) => verb === 'list')).toEqual([]);
+      expect(own.filter(isList)).toEqual([]);
       expect(own.filter(({ code }) => code >= 400)).toEqual([]);
       const written = (await clusters.eastCluster.audit()).filter(({ verb }) =>
         ['create', 'patch', 'update', 'delete'].includes(verb),
@@ -134,7 +138,7 @@ onReal('a token that ends', () => {
     await clusters.westCluster.clearAudit();
     await eventually('three more renewals', async () => (await renewals()) >= 3, 30_000);
     const own = (await clusters.westCluster.audit()).filter(({ user }) => user.endsWith(`:${ACCOUNT}`));
-    expect(own.filter(({ verb, code }) => verb === 'list' || code >= 400)).toEqual([]);
+    expect(own.filter((each) => isList(each) || each.code >= 400)).toEqual([]);
     expect(await inventory(clusters)).toEqual(before);
     expect(isGood(await clusters.condition('CredentialsValid'))).toBe(true);
   });
