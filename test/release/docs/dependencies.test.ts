@@ -66,3 +66,11 @@ test('no package but node runs a script when it is installed', () => {
   const { allowScripts } = JSON.parse(JSON.stringify(manifest)) as { allowScripts: Readonly<Record<string, boolean>> };
   expect(allowScripts).toEqual({ node: true });
 });
+
+test('the Kubernetes of the tests is that of the README and docs/versions.md', async () => {
+  const [, version = ''] = /k8s\.io\/kubernetes v(\d+\.\d+)\./.exec(await text('test/cluster/real/go.mod')) ?? [];
+  expect(await text('README.md')).toContain(`tested on real Kubernetes ${version} API servers`);
+  expect(await text('docs/versions.md')).toMatch(
+    new RegExp(`^\\| Kubernetes .*${version.replace('.', '\\.')}: API servers`, 'm'),
+  );
+});
