@@ -54,7 +54,7 @@ const obey = async (requests: Requests, order: Order): Promise<Reply> => {
   const { id } = order;
   if ('served' in order) return { id, served: served };
   try {
-    return { id, outcomes: await requests.make(order.batch) };
+    return { id, ...(await requests.make(order.batch)) };
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) };
   }

@@ -27,6 +27,12 @@ export interface Batch {
  */
 export type Outcomes = Readonly<Record<string, number>>;
 
+/** How long answers took, in milliseconds: half of them, and 99 of 100, at most. */
+export interface Latency {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
 /** A message to an application. */
 export type Order = { readonly id: number } & ({ readonly batch: Batch } | { readonly served: true });
 
@@ -34,6 +40,7 @@ export type Order = { readonly id: number } & ({ readonly batch: Batch } | { rea
 export interface Reply {
   readonly id: number;
   readonly outcomes?: Outcomes;
+  readonly latency?: Latency;
   /** How many requests it has answered, by protocol. */
   readonly served?: Outcomes;
   readonly error?: string;

@@ -13,7 +13,7 @@ import { objectRef } from '../support/builders.ts';
 import { linkerdBinary } from './binaries.ts';
 import { ControlPort, LINKERD, OTHER_TRUST_DOMAIN, TRUST_DOMAIN } from './control-plane.ts';
 import type { MeshCluster } from './mesh-cluster.ts';
-import { AppPort, type Batch, type Order, type Outcomes, type Reply } from './messages.ts';
+import { AppPort, type Batch, type Latency, type Order, type Outcomes, type Reply } from './messages.ts';
 import { PodNetwork } from './network.ts';
 import { PROXY_USER, proxyEnvironment, ProxyPort, redirect } from './proxy.ts';
 
@@ -101,9 +101,18 @@ export class MeshPod {
 
   /** Makes requests from within the pod. @throws Error if they could not be made at all */
   async requests(batch: Batch): Promise<Outcomes> {
-    const { outcomes, error } = await this.#order({ batch });
-    if (outcomes === undefined) throw new Error(`${this.name}: ${error ?? 'no answer'}`);
-    return outcomes;
+    return (await this.#make(batch)).outcomes;
+  }
+
+  /** Makes requests, and says how long their answers took. @throws Error if they could not be made at all */
+  async latency(batch: Batch): Promise<Latency> {
+    return (await this.#make(batch)).latency;
+  }
+
+  async #make(batch: Batch): Promise<{ readonly outcomes: Outcomes; readonly latency: Latency }> {
+    const { outcomes, latency, error } = await this.#order({ batch });
+    if (outcomes === undefined || latency === undefined) throw new Error(`${this.name}: ${error ?? 'no answer'}`);
+    return { outcomes, latency };
   }
 
   /** How many requests its application has answered, by protocol. */

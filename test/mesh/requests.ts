@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Batch, Outcomes } from './messages.ts';
+import type { Batch, Latency, Outcomes } from './messages.ts';
 
 const REQUEST_MS = 8_000;
 const MAX_REQUESTS = 5_000;
@@ -26,26 +26,31 @@ export class Requests {
   }
 
   /** Makes the requests of a batch. @throws Error if the name does not resolve */
-  async make(batch: Batch): Promise<Outcomes> {
+  async make(batch: Batch): Promise<{ readonly outcomes: Outcomes; readonly latency: Latency }> {
     const { host, port, count, concurrency = 1, pauseMs = 0, deadlineMs = Infinity } = batch;
     if (count > MAX_REQUESTS) throw new Error(`count must be at most ${MAX_REQUESTS}, is ${count}`);
     const address = isIP(host) ? host : (await this.#resolver.resolve4(host))[0];
     if (address === undefined) throw new Error(`${host} has no address`);
     const outcomes: Record<string, number> = {};
+    const tookMs: number[] = [];
     const until = performance.now() + deadlineMs;
     let left = count;
     const work = async (): Promise<void> => {
       const client = clientOf(batch, address, batch.authority ?? `${host}:${port}`);
       while (left > 0 && performance.now() < until) {
         left -= 1;
+        const asked = performance.now();
         const outcome = await within(client.ask()).catch(causeOf);
+        tookMs.push(performance.now() - asked);
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
         if (pauseMs > 0) await sleep(pauseMs);
       }
       client.close();
     };
     await Promise.all(Array.from({ length: concurrency }, work));
-    return outcomes;
+    tookMs.sort((a, b) => a - b);
+    const part = (of: number): number => tookMs[Math.min(tookMs.length - 1, Math.floor(tookMs.length * of))] ?? 0;
+    return { outcomes, latency: { p50Ms: part(0.5), p99Ms: part(0.99) } };
   }
 }
 

@@ -1,0 +1,121 @@
+/**
+ * Many exports in `clients`, on Linkerd's real proxies: `MESH_EXPORTS=1000 npm run test:mesh`. It prints how many objects the
+ * policy takes, how long a client waits until it is let in and until it is refused, and what the policy costs a request.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Annotation, Label, Value } from '../../crds/wire.ts';
+import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS } from '../../operator/access/objects.ts';
+import type { Resource } from '../../operator/kube/objects.ts';
+import { eventually, type KubeObject } from '../cluster/workload/index.ts';
+import { concurrently } from '../support/concurrently.ts';
+import { LINKS_NAMESPACE, service } from '../support/builders.ts';
+import { OperatorProcess } from '../support/operator-process.ts';
+import type { Latency } from './messages.ts';
+import type { MeshPod } from './pod.ts';
+import { inShop, PORT, served, type TwoMeshes, twoMeshes, untilAnswered } from './two-meshes.ts';
+
+const EXPORTS = Number(process.env['MESH_EXPORTS']);
+/** Sets of clients that the exports are divided among. */
+const SETS = 20;
+const CHANGES = 10;
+const REQUESTS = 4_000;
+/** Longest wait for a change to come through: more is a failure, less is a number to look at. */
+const CHANGE_MS = 30_000;
+
+const exported = (name: string, clients: string) =>
+  service(name, {
+    selector: { app: 'target' },
+    ...served(),
+    labels: { [Label.exported]: Value.true },
+    annotations: { ...served().annotations, [Annotation.clients]: clients },
+  });
+
+let meshes: TwoMeshes;
+let operator: OperatorProcess;
+let a: MeshPod;
+
+beforeAll(async () => {
+  meshes = await twoMeshes();
+  const { east, west } = meshes;
+  await west.apply([exported('own', 'shop/a')]);
+  [a] = await Promise.all([east.pod({ name: 'a' }), west.pod({ name: 'one', labels: { app: 'target' } })]);
+  await meshes.link();
+  const numbers = Array.from({ length: EXPORTS - 1 }, (_, at) => at);
+  await concurrently(numbers, 16, (at) => west.apply([exported(`web-${at}`, `shop/a, shop/c${at % SETS}`)]));
+  await untilAnswered(a, { protocol: 'http1', host: inShop('own-west'), port: PORT.http1 }, 'one');
+  const last = inShop(`web-${EXPORTS - 2}-west`);
+  await untilAnswered(a, { protocol: 'http1', host: last, port: PORT.http1 }, 'one');
+}, 300_000);
+
+afterAll(() => operator.stop());
+
+/** Latency of requests one after the other, once the proxies are warm. */
+const measure = async (): Promise<Latency> => {
+  const batch = { protocol: 'http1', host: inShop('own-west'), port: PORT.http1 } as const;
+  await a.requests({ ...batch, count: 1_000 });
+  return a.latency({ ...batch, count: REQUESTS });
+};
+
+const govern = async (state: string, ...flags: readonly string[]): Promise<number> => {
+  const began = performance.now();
+  operator = new OperatorProcess({
+    flags: [`--kubeconfig=${meshes.west.cluster.kubeconfigFile}`, ...flags],
+    env: { POD_IPS: '10.2.0.1' },
+  });
+  const is = async () => (await operator.metric('linkspan_gateway_access_state', { state })) === 1;
+  await eventually(`the gateway is ${state}`, is, 120_000);
+  return performance.now() - began;
+};
+
+const count = async ({ group, version, plural }: Resource): Promise<number> => {
+  const path = `/apis/${group}/${version}/namespaces/${LINKS_NAMESPACE}/${plural}`;
+  const { body } = await meshes.west.client.request<{ readonly items: readonly KubeObject[] }>('GET', path);
+  return body.items.filter(({ metadata }) => metadata.labels?.[Label.gatewayAccess] !== undefined).length;
+};
+
+/** How long it takes, from the moment that an export is written, until all requests of client a end so. */
+const untilAll = async (clients: string, expected: string): Promise<number> => {
+  const batch = { protocol: 'http1', host: inShop('own-west'), port: PORT.http1, count: 8, concurrency: 2 } as const;
+  const began = performance.now();
+  await meshes.west.apply([exported('own', clients)]);
+  while ((await a.requests(batch))[expected] !== batch.count) {
+    if (performance.now() - began > CHANGE_MS) throw new Error(`not ${expected} after ${CHANGE_MS / 1_000} s`);
+  }
+  return performance.now() - began;
+};
+
+const summary = (all: readonly number[]): string => {
+  const sorted = [...all].sort((one, other) => one - other).map(Math.round);
+  return `median ${sorted[Math.floor(sorted.length / 2)]} ms, most ${sorted.at(-1)} ms of ${sorted.length}`;
+};
+
+const shown = ({ p50Ms, p99Ms }: Latency): string => `p50 ${p50Ms.toFixed(3)} ms, p99 ${p99Ms.toFixed(3)} ms`;
+
+test(`M4: ${EXPORTS} exports, each to whom it names`, { timeout: 500_000 }, async () => {
+  const open = await measure();
+  const closingMs = await govern('closed', '--gateway-access=clients', '--gateway-tcp=none');
+  expect(await operator.metric('linkspan_gateway_access_exports', { admitted: 'true' })).toBe(EXPORTS);
+  const objects = await Promise.all([ACCESS_ROUTES, AUTHORIZATIONS, AUTHENTICATIONS].map(count));
+  const closed = await measure();
+  const admitted: number[] = [];
+  const refused: number[] = [];
+  for (let change = 0; change < CHANGES; change += 1) {
+    refused.push(await untilAll('shop/b', '403'));
+    admitted.push(await untilAll('shop/a', 'one'));
+  }
+  await operator.stop();
+  await meshes.openGateways();
+  const openingMs = await govern('open', '--gateway-access=open');
+  const again = await measure();
+  console.log(
+    [
+      `${EXPORTS} exports in ${SETS} sets of clients: ${objects[0]} routes, ${objects[1]} policies, ${objects[2]} authentications`,
+      `closed ${(closingMs / 1_000).toFixed(1)} s after the operator was started, open again after ${(openingMs / 1_000).toFixed(1)} s`,
+      `from export to admitted: ${summary(admitted)}`,
+      `from revocation to refused: ${summary(refused)}`,
+      `latency, open:   ${shown(open)}`,
+      `latency, closed: ${shown(closed)}`,
+      `latency, open:   ${shown(again)}`,
+    ].join('\n'),
+  );
+});
