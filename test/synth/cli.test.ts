@@ -36,7 +36,7 @@ describe('linkspan', () => {
       const loaded = await loadedBy('synth/cli.ts', ...args);
       expect(loaded).toContain('operator/config/flags.ts');
       const meant =
-        /^(commander|package\.json|synth\/(cli|program|writers|commands\/\w+\/(gen-|change-)?flags)\.ts|operator\/config\/flags\.ts|crds\/(operator-settings|wire)\.ts)$/;
+        /^(commander|package\.json|synth\/(cli|program|writers|commands\/\w+\/(gen-|change-)?flags)\.ts|operator\/config\/flags\.ts|crds\/(operator-(setting-name|setting)s|wire)\.ts)$/;
       expect(loaded.filter((name) => !meant.test(name))).toEqual([]);
     },
   );
