@@ -138,7 +138,7 @@ export const OPERATOR_SETTINGS = {
     least: 1,
     most: 1_000_000,
     argument: 'MIB',
-    text: 'maximum size in MiB of all that is written for the mirrors of a Link',
+    text: 'maximum size in MiB of all that is written for a Link',
     default: '64',
     prop: true,
   },

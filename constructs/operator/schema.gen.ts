@@ -244,7 +244,7 @@ export const MIRROR_OPERATOR_PROPS = {
     },
     maxWrittenMib: {
       type: 'integer',
-      description: 'Maximum size in MiB of all that is written for the mirrors of a Link; default 64',
+      description: 'Maximum size in MiB of all that is written for a Link; default 64',
     },
     maxNamespaces: {
       type: 'integer',

@@ -79,7 +79,7 @@ export interface OperatorSettings {
    */
   readonly maxServicePods?: number | undefined;
   /**
-   * Maximum size in MiB of all that is written for the mirrors of a Link.
+   * Maximum size in MiB of all that is written for a Link.
    * @default 64
    */
   readonly maxWrittenMib?: number | undefined;

@@ -6,7 +6,7 @@ import type { Refusal } from '../mirror/reasons.ts';
 import { isResolved, type Member, portsIn } from './member.ts';
 import { type Membership, membershipOf } from './membership.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
-import { BEYOND_LIMIT, invalidMember, refusalOfAll, refused, unfit } from './refusals.ts';
+import { BEYOND_LIMIT, invalidMember, refusalOfAll, refused, TOO_LARGE, unfit } from './refusals.ts';
 
 /** A Service that is selected, but is not a member. */
 export interface Refused {
@@ -66,7 +66,10 @@ function standingOf(
   }
   if (service === undefined) return undefined;
   const refusal = invalidMember(service, target?.link) ?? (target?.isAdmitted === false ? BEYOND_LIMIT : undefined);
-  return refusal === undefined ? { target, service } : { target, refusal };
+  if (refusal !== undefined) return { target, refusal };
+  if (target?.isWithinBytes !== false) return { target, service };
+  const isMember = before?.clusters.has(target.link.cluster) === true;
+  return isMember ? { target, service: undefined, kept: TOO_LARGE } : { target, refusal: TOO_LARGE };
 }
 
 /**

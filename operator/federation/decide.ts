@@ -85,8 +85,8 @@ function statusesOf(
   });
   const all = [
     ...members
-      .filter(({ service }) => service !== undefined)
-      .map(({ target, note }) => [target?.link.cluster, status(failure, note)] as const),
+      .filter(({ service, kept }) => service !== undefined || kept !== undefined)
+      .map(({ target, note, kept }) => [target?.link.cluster, status(failure ?? kept, note)] as const),
     ...refused.map(({ target, refusal }) => [target?.link.cluster, status(refusal)] as const),
   ];
   return {

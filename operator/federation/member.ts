@@ -1,6 +1,7 @@
 /** A member of a federated Service. Pure. */
 import { crossesGateway, type MirrorMode, type MirrorPort } from '../../constructs/rendered/index.ts';
 import type { Service } from '../kube/objects.ts';
+import type { Refusal } from '../mirror/reasons.ts';
 import type { TargetParty } from './observed.ts';
 
 /** A cluster whose Service is a member. */
@@ -9,6 +10,8 @@ export interface Member {
   readonly target: TargetParty | undefined;
   /** Undefined if the membership stays as it is, since what decides about it is not known, or is another's to decide. */
   readonly service: Service | undefined;
+  /** Why the membership stays as it is although its Service is known. @default - it is not known, or another's to decide */
+  readonly kept?: Refusal;
   /** What the member cannot have. */
   readonly note?: string;
 }

@@ -47,6 +47,8 @@ export interface TargetParty extends Party {
   readonly isDiscoverable: boolean | undefined;
   /** Whether the Service is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
+  /** Whether what is written for the Service is within the bytes that the Link may take (rule E10). @default true */
+  readonly isWithinBytes?: boolean;
   /** Absent if the Link has no gateway, or if nothing is known of it. */
   readonly gateway?: GatewayView | undefined;
   /** Whether it is known that the Link has no gateway. @default false */

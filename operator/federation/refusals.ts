@@ -86,10 +86,11 @@ export function refusalOfAll({
 }
 
 /** Reports whether a namespace may be created for the sake of a target's member. */
-export const createsNamespace = ({ knowledge, service, isAdmitted, link }: TargetParty): boolean =>
+export const createsNamespace = ({ knowledge, service, isAdmitted, isWithinBytes, link }: TargetParty): boolean =>
   knowledge === 'known' &&
   service !== undefined &&
   isAdmitted &&
+  isWithinBytes !== false &&
   invalidMember(service, link) === undefined &&
   link.createNamespaces;
 
@@ -111,6 +112,12 @@ const WAITING_FOR_LEASE = refused(
 export const BEYOND_LIMIT = refused(
   'LimitExceeded',
   'the target has more members of federated Services than the operator joins for a Link (--max-mirrors), and this is not one of the oldest; label fewer, or raise the limit',
+);
+
+/** Why a Service does not join, or a member stays as it is. */
+export const TOO_LARGE = refused(
+  'LimitExceeded',
+  'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
 /** What decides who fits in. */

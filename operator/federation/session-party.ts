@@ -93,7 +93,7 @@ export class SessionParty implements FederationParty, AspectListener {
     const { target, env, lease, link } = this.#options;
     const { settings, view, gateway } = link();
     if (this.#unseen?.has(key) === true) this.#unseen.set(key, true);
-    const { service, isKnown, isAdmitted, anyReady } = target.observeMember(key);
+    const { service, isKnown, isAdmitted, isWithinBytes, anyReady } = target.observeMember(key);
     const isFlat = settings.federation === 'flat';
     return {
       knowledge: this.#knowledge(isKnown),
@@ -105,6 +105,7 @@ export class SessionParty implements FederationParty, AspectListener {
       // Nobody else needs the right to know it.
       isDiscoverable: isFlat && service !== undefined ? env.discovery.has(this.cluster) : undefined,
       isAdmitted,
+      isWithinBytes,
       gateway,
       lacksGateway: gateway === undefined,
       anyReady,

@@ -227,7 +227,8 @@ export class Served extends Party {
     const { settings, gateway } = this.#served;
     const view = linkViewOf(settings, this.context.config);
     const serviceExport = this.#served.exports?.exportOf(key);
-    return observeExporter(key, this.#target.exports, serviceExport, { settings, view, gateway });
+    const isWithinBytes = this.#target.isWithinBytes(key, serviceExport);
+    return { ...observeExporter(key, this.#target.exports, serviceExport, { settings, view, gateway }), isWithinBytes };
   }
 
   memberKeys(): ReadonlySet<string> {
@@ -238,7 +239,7 @@ export class Served extends Party {
   member(key: string): TargetParty {
     const { settings, gateway } = this.#served;
     const { config, isDiscoverable } = this.context;
-    const { service, isKnown, isAdmitted, anyReady } = this.#target.observeMember(key);
+    const { service, isKnown, isAdmitted, isWithinBytes, anyReady } = this.#target.observeMember(key);
     const isFlat = settings.federation === 'flat';
     const link = linkViewOf(settings, config);
     return {
@@ -250,6 +251,7 @@ export class Served extends Party {
       mode: isFlat ? 'remote-discovery' : 'gateway',
       isDiscoverable: isFlat && service !== undefined ? isDiscoverable(settings.cluster) : undefined,
       isAdmitted,
+      isWithinBytes,
       gateway,
       anyReady,
     };

@@ -37,7 +37,8 @@ export interface ImportDecision {
 }
 
 /** Decides about one ServiceImport. */
-export function decideImport(observed: ObservedImport): ImportDecision {
+export function decideImport(given: ObservedImport): ImportDecision {
+  const observed = withinBytes(given);
   const { local, targets, name, namespaceState, live, operators } = observed;
   const exporters: readonly Exporter[] = [local, ...targets];
   const read = new Map(exporters.flatMap((each) => readingOf(each)));
@@ -94,6 +95,18 @@ export function decideImport(observed: ObservedImport): ImportDecision {
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
     return { ...common, sources, refusal, notes: [], manifests: asItIs(observed) };
   }
+}
+
+/** Beyond the limit of its Link, what there is of a cluster stays as it is, and what is new is not imported (rule E10). */
+function withinBytes(observed: ObservedImport): ObservedImport {
+  const { targets, local } = observed;
+  if (targets.every(({ isWithinBytes }) => isWithinBytes !== false)) return observed;
+  const limited = (target: TargetExporter): TargetExporter =>
+    isMember(observed, target, local.id) ? { ...target, isKnown: false } : { ...target, isAdmitted: false };
+  return {
+    ...observed,
+    targets: targets.map((each) => (each.isWithinBytes === false ? limited(each) : each)),
+  };
 }
 
 /**

@@ -56,6 +56,8 @@ export interface TargetExporter extends Party {
   readonly isLinked?: boolean;
   /** Whether the export is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
+  /** Whether what is written for the export is within the bytes that the Link may take (rule E10). @default true */
+  readonly isWithinBytes?: boolean;
 }
 
 /** The cluster of the ServiceImport itself. */

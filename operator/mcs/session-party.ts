@@ -13,7 +13,7 @@ import type { ImportParty, ImportsEnvironment, ServiceImports } from './party.ts
 export interface SessionImportsOptions {
   readonly cluster: string;
   readonly env: ImportsEnvironment;
-  readonly target: Pick<ServedTarget, 'exports'>;
+  readonly target: Pick<ServedTarget, 'exports' | 'isWithinBytes'>;
   readonly reading: ExportReading;
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => LinkNow;
@@ -69,7 +69,9 @@ export class SessionImports implements ImportParty, AspectListener {
     const { found } = reading;
     const hasAnswered = found !== undefined && found.obstacle === undefined;
     const mayExport = reading.isTaken && !exports.isListed(key) && !hasAnswered;
-    return observeExporter(key, exports, reading.exportOf(key), link(), mayExport);
+    const serviceExport = reading.exportOf(key);
+    const isWithinBytes = target.isWithinBytes(key, serviceExport);
+    return { ...observeExporter(key, exports, serviceExport, link(), mayExport), isWithinBytes };
   }
 
   read(): void {

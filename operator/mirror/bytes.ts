@@ -15,7 +15,8 @@ export function bytesOf(object: KubeObject): number {
 /** What surrounds a value: quotes, a comma. */
 const AROUND = 3;
 
-function sizeOf(value: unknown): number {
+/** Returns the bytes of a value as JSON, roughly. */
+export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return AROUND + value.length;
   if (typeof value !== 'object' || value === null) return 2 * AROUND;
   let bytes = AROUND;

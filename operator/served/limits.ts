@@ -11,14 +11,19 @@ import type { Counted } from '../target/certain/counted.ts';
 import { Volume } from '../target/certain/volume.ts';
 import type { LinkReport } from './environment.ts';
 
+/** What takes bytes, by the sort of what is exported. */
+type Written = Readonly<Record<WrittenSort, Pick<Counted, 'changed'>>>;
+export type WrittenSort = 'mirrored' | 'members' | 'exports';
+
 export interface LimitsOptions {
   readonly maxWrittenMib: OperatorConfig['maxWrittenMib'];
   readonly cluster: string;
-  readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'>;
+  readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
+  /** Returns the keys of the ServiceImports that the cluster has a part in. */
+  readonly parts: () => Iterable<string>;
   /** Whatever is limited in number. */
   readonly sorts: readonly Counted[];
-  /** What takes bytes. */
-  readonly mirrored: Pick<Counted, 'changed'>;
+  readonly written: Written;
   readonly report: LinkReport;
 }
 
@@ -29,21 +34,24 @@ export class Limits {
   readonly #written: Volume;
 
   constructor(options: LimitsOptions) {
-    const { maxWrittenMib, cluster, source, mirrored, report } = options;
+    const { maxWrittenMib, written, report } = options;
     this.#options = options;
     this.#written = new Volume({
       most: maxWrittenMib * MIB,
-      found: () => [...source.keysOf(cluster)].map((key) => [key, volumeOf(source.ownedBy({ cluster, key }))]),
-      onRoom: (keys) => {
-        mirrored.changed(keys);
+      found: () => found(options),
+      onRoom: (ids) => {
+        for (const [sort, keys] of bySort(ids)) written[sort].changed(keys);
         report.statusChanged();
       },
     });
   }
 
-  /** Reports whether all that is derived from a target Service may take so many bytes. */
-  admitsBytes(key: string, bytes: number): boolean {
-    return this.#written.admits(key, bytes);
+  /** Reports whether all that is derived from a target Service, as one of a sort, may take so many bytes. */
+  admitsBytes(sort: WrittenSort, key: string, bytes: number): boolean {
+    const { refused } = this.#written;
+    const isAdmitted = this.#written.admits(idOf(sort, key), bytes);
+    if (this.#written.refused !== refused) this.#options.report.statusChanged();
+    return isAdmitted;
   }
 
   /** What is more than the limits allow; undefined if nothing is. */
@@ -64,6 +72,24 @@ export class Limits {
     this.#written.stop();
   }
 }
+
+/** Identifies what one Service is exported as. */
+const idOf = (sort: WrittenSort, key: string): string => `${sort} ${key}`;
+
+function bySort(ids: readonly string[]): ReadonlyMap<WrittenSort, readonly string[]> {
+  const split = ids.map((id) => id.split(' ') as [WrittenSort, string]);
+  const groups = [...Map.groupBy(split, ([sort]) => sort)];
+  return new Map(groups.map(([sort, of]) => [sort, of.map(([, key]) => key)]));
+}
+
+/** What there is: of federated Services and ServiceImports, which others have a part in, the size is known with the target. */
+const found = ({ cluster, source, parts }: LimitsOptions): readonly (readonly [string, number | undefined])[] => [
+  ...[...source.keysOf(cluster)].map(
+    (key) => [idOf('mirrored', key), volumeOf(source.ownedBy({ cluster, key }))] as const,
+  ),
+  ...[...source.membershipsOf(cluster)].map((key) => [idOf('members', key), undefined] as const),
+  ...[...parts()].map((key) => [idOf('exports', key), undefined] as const),
+];
 
 const volumeOf = ({ services, endpoints, slices }: OwnedObjects): number =>
   [...services, ...endpoints, ...slices].reduce((sum, object) => sum + bytesOf(object), 0);

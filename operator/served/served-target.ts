@@ -6,6 +6,7 @@ import type { OperatorConfig } from '../config/config.ts';
 import type { Service } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
+import { volumeOfExport, volumeOfMember } from '../mirror/volumes.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
@@ -14,6 +15,7 @@ import { Certain } from '../target/certain/certain.ts';
 import type { Counted } from '../target/certain/counted.ts';
 import { Losses } from '../target/certain/losses.ts';
 import type { Exported } from '../target/read/exported.ts';
+import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { LinkReport } from './environment.ts';
 import { HeldDeletions, type HeldDeletionsOptions } from './held.ts';
 import { Limits } from './limits.ts';
@@ -61,6 +63,8 @@ export interface ObservedMember {
   readonly isKnown: boolean;
   /** Whether the limit of the Link allows it. */
   readonly isAdmitted: boolean;
+  /** Whether what is written for it is within the bytes that the Link may take. */
+  readonly isWithinBytes: boolean;
   /** Whether an endpoint of it is ready; undefined while that is not known, or not read. */
   readonly anyReady: boolean | undefined;
 }
@@ -124,8 +128,9 @@ export class ServedTarget {
     });
     this.sorts = [this.mirrored, this.pods, this.members, this.exports];
     this.held = new HeldDeletions({ link, sorts: this.sorts, losses, log, report, record });
-    const { sorts, mirrored } = this;
-    this.limits = new Limits({ maxWrittenMib: config.maxWrittenMib, cluster, source, sorts, mirrored, report });
+    const { sorts, mirrored, members, exports } = this;
+    const written = { mirrored, members, exports };
+    this.limits = new Limits({ maxWrittenMib: config.maxWrittenMib, cluster, source, parts, sorts, written, report });
   }
 
   /** Returns what the target says about one Service that is mirrored. */
@@ -139,7 +144,7 @@ export class ServedTarget {
       isAdmitted: mirrored.admits(key),
       admitsPod: (hostname) => pods.admitsPod(key, hostname),
       areAllPodsAdmitted: pods.admitsAll,
-      admitsBytes: (bytes) => limits.admitsBytes(key, bytes),
+      admitsBytes: (bytes) => limits.admitsBytes('mirrored', key, bytes),
       ...pods.departed(key),
       // Without pods that are held the mirror could not stay as it is.
       decidable: mirrored.decides(key) && heldAs !== 'as it is',
@@ -150,15 +155,28 @@ export class ServedTarget {
 
   /** Returns what the target says about one Service as a member of a federated Service. */
   observeMember(key: string): ObservedMember {
-    const { members } = this;
+    const { members, limits } = this;
     const service = members.get(key);
     const slices = service && members.slicesOf(key);
+    const isKnown = members.decides(key);
+    const isAdmitted = members.admits(key);
+    const bytes = service && isAdmitted ? volumeOfMember(service) : 0;
     return {
       service,
-      isKnown: members.decides(key),
-      isAdmitted: members.admits(key),
+      isKnown,
+      isAdmitted,
+      isWithinBytes: !isKnown || limits.admitsBytes('members', key, bytes),
       anyReady: service && slices && readSlices(service, slices).anyReady,
     };
+  }
+
+  /** Reports whether what is derived from one Service that a ServiceExport exports may take so many bytes as it does. */
+  isWithinBytes(key: string, serviceExport: ServiceExport | undefined): boolean {
+    const { exports, limits } = this;
+    if (!exports.decides(key)) return true;
+    const isServed = serviceExport !== undefined && exports.admits(key);
+    const bytes = isServed ? volumeOfExport(serviceExport, exports.get(key), exports.slicesOf(key)) : 0;
+    return limits.admitsBytes('exports', key, bytes);
   }
 
   stop(): void {

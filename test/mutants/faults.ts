@@ -190,6 +190,12 @@ export const FAULTS: readonly Fault[] = [
     outside: 'no history has large annotations',
   },
   {
+    rule: 'E10',
+    by: 'review',
+    defects: ['what federated Services and ServiceImports take is not counted'],
+    outside: 'no history has large annotations',
+  },
+  {
     rule: 'C2',
     by: 'review',
     defects: ['every address that a name leads to is used'],

@@ -6,8 +6,8 @@
 export interface VolumeOptions {
   /** Most bytes of all keys. */
   readonly most: number;
-  /** Returns the bytes of what there is already, by key; called once. */
-  readonly found: () => Iterable<readonly [key: string, bytes: number]>;
+  /** Returns the bytes of what there is already, by key; called once; undefined for those that it asks for first. */
+  readonly found: () => Iterable<readonly [key: string, bytes: number | undefined]>;
   /** Called with keys that were refused, when there may be room for them. */
   readonly onRoom: (keys: readonly string[]) => void;
 }
@@ -20,6 +20,8 @@ export class Volume {
   readonly #options: VolumeOptions;
   /** Undefined until it is asked for: what there is has to be listed first. */
   #bytes: Map<string, number> | undefined;
+  /** Keys of what there is already, of a size that is not known yet. */
+  readonly #unmeasured = new Set<string>();
   #total = 0;
   readonly #refused = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -37,7 +39,8 @@ export class Volume {
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());
     const before = all.get(key) ?? 0;
-    if (bytes > before && this.#total - before + bytes > this.#options.most) {
+    const isThere = this.#unmeasured.delete(key);
+    if (!isThere && bytes > before && this.#total - before + bytes > this.#options.most) {
       this.#refused.add(key);
       return false;
     }
@@ -54,7 +57,11 @@ export class Volume {
   }
 
   #count(): Map<string, number> {
-    const all = new Map(this.#options.found());
+    const all = new Map<string, number>();
+    for (const [key, bytes] of this.#options.found()) {
+      if (bytes === undefined) this.#unmeasured.add(key);
+      else all.set(key, bytes);
+    }
     this.#total = [...all.values()].reduce((sum, bytes) => sum + bytes, 0);
     return all;
   }

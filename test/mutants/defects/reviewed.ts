@@ -59,6 +59,14 @@ export const REVIEWED: readonly Defect[] = [
     tests: ['test/operator/mirror/desired.test.ts'],
   },
   {
+    name: 'what federated Services and ServiceImports take is not counted',
+    file: 'operator/served/limits.ts',
+    rule: 'E10',
+    find: 'const isAdmitted = this.#written.admits(idOf(sort, key), bytes);',
+    replace: "const isAdmitted = sort !== 'mirrored' || this.#written.admits(idOf(sort, key), bytes);",
+    tests: ['test/operator/served/exports.test.ts'],
+  },
+  {
     name: 'one connection that breaks makes a target unreachable',
     file: 'operator/runtime/reflector.ts',
     rule: 'E4',

@@ -97,6 +97,17 @@ describe('members (I1)', () => {
     expect(reasonsOf(observed)).toEqual({ a: 'LimitExceeded', west: 'Mirrored' });
   });
 
+  test('a Service that would take what is written for its Link beyond the limit does not join, or stays as it joined (E10)', () => {
+    const large = target('a', { isWithinBytes: false, service: member('grown') });
+    const observed = federation([large, target('west')]);
+    expect(remoteOf(observed)).toBe('web@west');
+    expect(reasonsOf(observed)).toEqual({ a: 'LimitExceeded', west: 'Mirrored' });
+    const before = step(federation([target('a'), target('west')])).after;
+    const grown = federation([large, target('west')], before);
+    expect([remoteOf(grown), step(grown).actions]).toEqual(['web@a,web@west', []]);
+    expect(reasonsOf(grown)).toEqual({ a: 'LimitExceeded', west: 'Mirrored' });
+  });
+
   test('a name that is too long with its suffix is reported, and nothing is written (N9)', () => {
     const observed = federation([target('west')], { name: 'w'.repeat(54) });
     expect(reasonsOf(observed)).toEqual({ west: 'InvalidName' });

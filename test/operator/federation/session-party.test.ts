@@ -14,7 +14,13 @@ const partyOf = (isKnown: boolean, isHeld: boolean): SessionParty =>
     budget: {} as unknown as SessionPartyOptions['budget'],
     target: {
       members: { ...ALWAYS_GONE, keys: () => new Set(), decides: () => isKnown },
-      observeMember: () => ({ service: undefined, isKnown, isAdmitted: true, anyReady: undefined }),
+      observeMember: () => ({
+        service: undefined,
+        isKnown,
+        isAdmitted: true,
+        isWithinBytes: true,
+        anyReady: undefined,
+      }),
     },
     link: () => ({
       settings: { name: 'west', createdAt: '2026-01-01T00:00:00Z' } as ReturnType<

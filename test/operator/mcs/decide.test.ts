@@ -221,6 +221,14 @@ describe('a ServiceImport (K2, K3)', () => {
     expect(after(observed([dead])).imported[0]?.endpoints).toMatchObject([{ conditions: { ready: false } }]);
     expect(after(observed([target('west', { isAdmitted: false })]))).toEqual(NOTHING);
   });
+
+  test('stays as it is beyond the bytes of its Link, and what is new is not imported (E10)', () => {
+    const grown = service({ ports: [{ name: 'more', port: 81, protocol: 'TCP' }] });
+    const large = target('west', { isWithinBytes: false, service: grown });
+    expect(after(observed([large]))).toEqual(NOTHING);
+    const before = after(observed([target('west')]));
+    expect(after(observed([large], before))).toEqual(before);
+  });
 });
 
 describe('a headless ServiceImport (K3, K4)', () => {

@@ -65,6 +65,7 @@ function reading(
   maxMirrors = 40,
   federated: readonly string[] = [],
   graceMs = 60_000,
+  maxWrittenMib = 64,
 ) {
   const report = new RecordedReport();
   const metrics = createMetrics({ process: false });
@@ -93,7 +94,7 @@ function reading(
       maxMirrors,
       maxEndpointMirrors: 40,
       maxServicePods: 1000,
-      maxWrittenMib: 64,
+      maxWrittenMib,
     },
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
     source: {
@@ -321,6 +322,39 @@ describe('the members of federated Services', () => {
       12,
       true,
     ]);
+  });
+
+  it('count with what is written for the Link, those that are members first (E10)', async () => {
+    const annotations = { note: 'x'.repeat(200_000) };
+    for (const name of numbered(6)) put(service(name, { labels: MEMBER, annotations }));
+    const { exports, members, report } = reading(
+      [],
+      { ...OF_MEMBERS },
+      [],
+      undefined,
+      40,
+      keysOf(['web-5']),
+      60_000,
+      1,
+    );
+    await eventually('they are listed', async () => members.includes('listed'));
+    const joined = () =>
+      numbered(6)
+        .filter((name) => exports.target.observeMember(`shop/${name}`).isWithinBytes)
+        .join(' ');
+    expect(joined()).toBe('web-0 web-1 web-2 web-3 web-4 web-5');
+    expect(joined()).toBe('web-0 web-1 web-2 web-3 web-4 web-5');
+    for (const name of ['db', 'cache']) put(service(name, { labels: MEMBER, annotations }));
+    await eventually('they are known', async () => exports.target.members.keys().size === 8);
+    expect(exports.target.observeMember('shop/db').isWithinBytes).toBe(false);
+    expect(exports.beyondLimits?.message).toContain('beyond 1 MiB (--max-written-mib)');
+    members.length = 0;
+    for (const name of ['web-0', 'web-1']) cluster.store.delete('v1', 'Service', 'shop', name);
+    await eventually('it is tried again when there is room', async () => {
+      joined();
+      return members.includes('shop/db') && exports.target.observeMember('shop/db').isWithinBytes;
+    });
+    expect(report.events).toEqual([]);
   });
 
   it('are joined as far as the limit allows, those that are members first (E10)', async () => {

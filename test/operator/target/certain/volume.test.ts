@@ -27,6 +27,12 @@ describe('the bytes of what is derived from a Link (E10)', () => {
     expect(of.refused).toBe(2);
   });
 
+  it('leave what there is of a size that is known only with the target', () => {
+    const of = new Volume({ most: 100, found: () => [['a', undefined]], onRoom: () => undefined });
+    expect(of.admits('b', 90)).toBe(true);
+    expect([of.admits('a', 20), of.admits('a', 20), of.admits('a', 21)]).toEqual([true, true, false]);
+  });
+
   it('try what was refused again when there is room', async () => {
     const { of, room } = volume();
     of.admits('a', 100);
