@@ -1,5 +1,6 @@
 /** The track record of docs/reliability.md, from test/mutants/faults.ts. */
-import { defectOf, type Fault, FAULTS } from '../../mutants/faults.ts';
+import { defectOf, FAULTS } from '../../mutants/faults.ts';
+import type { Fault } from '../../mutants/faults/fault.ts';
 
 const BEFORE = 'reports and reading';
 

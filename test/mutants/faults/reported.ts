@@ -1,0 +1,166 @@
+/** Faults that reports or reading found, before this record was kept. */
+import type { Fault } from './fault.ts';
+
+export const REPORTED: readonly Fault[] = [
+  {
+    rule: 'L44',
+    defects: ['a Lease of another Link still records the cluster', 'an invalid Link names no cluster'],
+    needed: 281,
+  },
+  { rule: 'L44', defects: ['M1 a removal starts although an invalid Link names the cluster'], needed: 281 },
+  {
+    rule: 'L41',
+    defects: ['M6 M7 the mirrors of a Link that is gone are deleted although another has its cluster'],
+    needed: 1,
+  },
+  { rule: 'L43', defects: ['L43 a removal does not begin while deletions are held'], needed: 2 },
+  { rule: 'E7', defects: ['a Link that is invalid when the operator starts is not served as it was'], needed: 181 },
+  { rule: 'L42', defects: ['an invalid Link does not keep the cluster that it was served for'], needed: 124 },
+  { rule: 'L42', defects: ['the served Link does not keep its cluster from an older one'], needed: 52 },
+  { rule: 'L45', defects: ['what the list of another cluster takes away is not counted'], needed: 9 },
+  {
+    rule: 'L48',
+    defects: ['a Lease waits behind the writes of mirrors', 'all writes of a key are under way at once'],
+    outside: 'no Service has thousands of pods',
+  },
+  {
+    rule: 'L49',
+    defects: ['connections look names up by threads of the process', 'probes look names up by threads of the process'],
+    outside: 'threads of the process are not simulated',
+  },
+  { rule: 'L50', defects: ['a line or an item of any length is read'], outside: 'memory is not simulated' },
+  { rule: 'L47', defects: ['L47 an entry of the status without conditions ends the process'], needed: 121 },
+  {
+    rule: 'L52',
+    defects: [
+      'a write that failed counts as undone by somebody else',
+      'a change of readiness is put off as a repair that is undone',
+    ],
+    needed: 83,
+  },
+  { rule: 'A7', defects: ['what a target says of its age takes a name from another Link'], needed: 155 },
+  {
+    rule: 'L46',
+    defects: ['what is held is not counted with what the next list takes'],
+    needed: 192,
+    plans: { class: 'S1', named: 'a loss that is held' },
+  },
+  { rule: 'L46', defects: ['a list of slices takes endpoint mirrors away uncounted'], needed: 39 },
+  {
+    rule: 'E2',
+    defects: ['credentials that may read less replace those that may read more'],
+    outside: 'no Link of a history reads single namespaces of its target',
+  },
+  { rule: 'L51', defects: ['any event is proof that the server is well'], needed: 80 },
+  { rule: 'L51', defects: ['a server on which everything has expired is asked without a pause'], needed: 80 },
+  {
+    rule: 'G3',
+    defects: ['each of a thousand failing Services is an Event of its own'],
+    outside: 'there are too few Services for the rate of Events to matter',
+  },
+  { rule: 'L66', defects: ['a mirror is deleted before the target has confirmed it'], needed: 26 },
+  {
+    rule: 'H3',
+    defects: ['a server is asked for watches that outlast the silence that is allowed', 'a single silence is reported'],
+    needed: 4,
+  },
+  { rule: 'L53', defects: ['ca.crt is read once'], outside: 'neither TLS nor files are simulated' },
+  {
+    rule: 'G1',
+    defects: ['Synced is true of a Link before its change has been applied'],
+    plans: { class: 'S5', named: 'edit of a Link: the operator goes on' },
+    needed: 19,
+  },
+  { rule: 'L68', defects: ['a federated Service goes with its last member before all clusters are known'], needed: 49 },
+  {
+    rule: 'L69',
+    defects: ['L69 a write that was sent under a Lease is given up, and may be made later'],
+    plans: { class: 'S5', named: 'is stopped amidst' },
+    needed: 4,
+  },
+  { rule: 'J2', defects: ['requests go back before the hold-down is over'], needed: 166 },
+  { rule: 'J3', defects: ['nothing is known of the mirrors of a suspended Link'], needed: 56 },
+  { rule: 'J3', defects: ['a status that somebody else writes stays as it is'], needed: 36 },
+  {
+    rule: 'J4',
+    defects: ["Linkerd's own HTTPRoutes are not looked at"],
+    plans: { class: 'E1', named: 'beside routes' },
+    needed: 14,
+  },
+  { rule: 'J6', defects: ['two operators serve one ServiceFailover'], needed: 37 },
+  {
+    rule: 'J6',
+    defects: ['routes are written before another operator can see whose the ServiceFailover is'],
+    needed: 37,
+  },
+  {
+    rule: 'L54',
+    defects: [
+      'mirrors are written although the Lease may have expired',
+      'a status is written although the Lease may have expired',
+    ],
+    plans: { class: 'S5', named: 'sleeps past its Leases' },
+    needed: 3,
+  },
+  {
+    rule: 'A7',
+    defects: ['what is gone still claims its name'],
+    outside: "it shows only while Linkerd's controller holds the Lease, and that has stopped when a history is at rest",
+  },
+  { rule: 'C3', defects: ['slices that others give our Services stay'], needed: 3 },
+  {
+    rule: 'I8',
+    defects: ['a slice of a federated Service that has lost the label of its Service is nobody’s'],
+    needed: 168,
+  },
+  { rule: 'H2', defects: ['an operator that stops waits for whatever hangs'], needed: 2 },
+  { rule: 'G4', defects: ['a Link that is gone is still measured'], outside: 'no history looks at metrics' },
+  { rule: 'K2', defects: ['an export is as old as its target says'], needed: 62 },
+  { rule: 'K2', defects: ['of two exports of one age that decides whose cluster has the first id'], needed: 405 },
+  { rule: 'K6', defects: ['a ServiceImport does not name its derived Service'], needed: 2 },
+  {
+    rule: 'I9',
+    defects: ['what leads to clusters of another operator is deleted'],
+    plans: { class: 'E1', named: 'beside another operator' },
+    needed: 16,
+  },
+  { rule: 'K3', defects: ['an address that is yet to be given back counts as taken'], needed: 215 },
+  { rule: 'L81', defects: ['L81 a ServiceImport goes with its last cluster before all others are known'], needed: 91 },
+  {
+    rule: 'L82',
+    defects: ['L82 a target that is called as the cluster itself keeps what the latter exported'],
+    outside: 'when a history comes to rest, no cluster has the name of another',
+  },
+  { rule: 'L83', defects: ['L83 a status that a restored backup has taken back is never written again'] },
+  {
+    rule: 'L68',
+    defects: ['a federated Service goes although a member waits for the address of its gateway'],
+    outside:
+      'the only Link with members must get another cluster name at that very time: test/simulation/feature-regressions.test.ts has such a history',
+  },
+  {
+    rule: 'D10',
+    defects: ['a slice holds more endpoints than Kubernetes accepts'],
+    outside: 'no Service has more than a thousand pods',
+  },
+  {
+    rule: 'E6',
+    defects: ['what confirmed a loss confirms a later one of the same names'],
+    needed: 57,
+  },
+  {
+    rule: 'E1',
+    defects: ['a namespace that goes has all that is mirrored reconciled'],
+    outside: 'what is reconciled in vain costs no virtual time',
+  },
+  {
+    rule: 'E10',
+    defects: ['what was written of objects that are gone is remembered for good'],
+    outside: 'memory is not simulated',
+  },
+  {
+    rule: 'A4',
+    defects: ['a Service whose name begins with a digit is never mirrored'],
+    outside: 'no Service of a history has such a name',
+  },
+];
