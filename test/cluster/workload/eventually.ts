@@ -14,7 +14,7 @@ export const pauseMs = (waitedMs: number): number => Math.min(Math.max(waitedMs 
 export const eventually = async <T>(
   what: string,
   attempt: () => Promise<T | undefined | false>,
-  timeoutMs = 20_000,
+  timeoutMs = 45_000,
 ): Promise<T> => {
   const began = performance.now();
   for (;;) {
