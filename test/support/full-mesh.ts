@@ -68,7 +68,8 @@ export class FullMesh {
         for (const each of [LINKS_NAMESPACE, 'linkerd', 'shop']) await own.apply(namespace(each));
       }),
     );
-    for (const from of names) for (const to of names) if (from !== to) await mesh.link(from, to);
+    // Of Links made in one second the first by name is the elder, and so it is when a second ends between them.
+    for (const from of names) for (const to of [...names].sort()) if (from !== to) await mesh.link(from, to);
     return mesh;
   }
 
