@@ -10,6 +10,7 @@ import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
 import { exportReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
+import { installMcs } from '../support/mcs.ts';
 import type { LinkCondition } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { applySecret, requestToken } from '../support/tokens.ts';
@@ -58,6 +59,8 @@ onReal('a token that ends', () => {
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing: 'real' });
+    // Watched wherever they can be: a kind that is not served would be asked for again and again, renewed or not.
+    await Promise.all([installMcs(clusters.eastCluster), installMcs(clusters.westCluster)]);
     const { west } = clusters;
     await west.apply(namespace(LINKS_NAMESPACE));
     const access = render((chart) => {
