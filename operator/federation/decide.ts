@@ -9,7 +9,7 @@ import { awaitedClusters } from './awaited.ts';
 import { asItIs, desired } from './desired.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
-import { anothersRefusal, isToBeMarked, marked, standingOf } from './operators.ts';
+import { anothersRefusal, markOf, marked, standingOf } from './operators.ts';
 import { invalidMember } from './refusals.ts';
 
 /** What a federated Service must be. */
@@ -27,6 +27,8 @@ export interface FederationDecision {
   readonly isLeft: boolean;
   /** The clusters for whose sake it stays without members; undefined among them: the local cluster (rule I6). */
   readonly awaited: ReadonlySet<string | undefined>;
+  /** Whether it names this operator only since a cluster that is yet to be read may have a member (rule I9). */
+  readonly isUnsure: boolean;
 }
 
 /** Decides about one federated Service. */
@@ -39,15 +41,17 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
   try {
     const all = desired(observed, admission, awaited.size > 0);
     const { members } = admission;
-    const isOurs = standing === 'own' && isToBeMarked(observed, members, awaited.size > 0);
-    const marks = { isOurs, hasMembers: members.length > 0 };
+    const mark = standing === 'own' ? markOf(observed, members, awaited.size > 0) : 'unset';
+    const marks = { isOurs: mark !== 'unset', hasMembers: members.length > 0 };
     const services = all.services.map((each) => marked(observed, each, marks));
-    return { admission, manifests: { ...all, services }, ...statusesOf(observed, admission), awaited, isLeft: false };
+    const manifests = { ...all, services };
+    const isUnsure = mark === 'unsure';
+    return { admission, manifests, ...statusesOf(observed, admission), awaited, isUnsure, isLeft: false };
   } catch (error) {
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
     const statuses = statusesOf(observed, admission, refusal);
-    return { admission, manifests: asItIs(observed), ...statuses, awaited, isLeft: false };
+    return { admission, manifests: asItIs(observed), ...statuses, awaited, isUnsure: false, isLeft: false };
   }
 }
 
@@ -61,7 +65,8 @@ function left(observed: ObservedFederation): FederationDecision {
   const mode = membershipOf(observed)?.mode ?? 'remote-discovery';
   const admission: Admission = { mode, members: [], refused, isWritable: false };
   const manifests = { ...asItIs(observed), isBlocked: refused.length > 0 };
-  return { admission, manifests, ...statusesOf(observed, admission), awaited: new Set(), isLeft: true };
+  const none = { awaited: new Set<never>(), isUnsure: false };
+  return { admission, manifests, ...statusesOf(observed, admission), ...none, isLeft: true };
 }
 
 /** Without the Lease, the local membership is another's; but slices, by which it shows in gateway shape, are only ours. */

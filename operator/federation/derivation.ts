@@ -142,8 +142,9 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   settled(key: string, observed: ObservedFederation, decision: FederationDecision, pass: MirrorPass): Outcome {
     if (pass.errors.length === 0) this.#forgetAnswers(key, observed);
     if (!pass.errors.some(isConflict)) this.#report(key, decision, pass);
-    // Whether another holds the Lease of a cluster is found out on the way.
-    return decision.awaited.size > 0 ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
+    // Whether another holds the Lease of a cluster is found out on the way; and nobody tells of a cluster that turns out to
+    // have no member of that name.
+    return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
   /** Forgets the answers by which memberships have ended: each is good for one attempt. */

@@ -47,19 +47,23 @@ export function standingOf(observed: ObservedFederation): Standing {
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 
+/** Whether a federated Service is to name this operator; `unsure`: it does, and goes on until all clusters have been read. */
+export type Mark = 'set' | 'unset' | 'unsure';
+
 /**
- * Reports whether a federated Service is to name this operator: a cluster of its Links has a Service of that name, or is a
+ * Returns whether a federated Service is to name this operator: a cluster of its Links has a Service of that name, or is a
  * member. It goes on to do so until nothing but this cluster's own Services is left of it.
  */
-export function isToBeMarked(
+export function markOf(
   { live, targets, operators }: ObservedFederation,
   members: readonly Member[],
   isAwaited: boolean,
-): boolean {
+): Mark {
   const ofTargets = members.flatMap(({ target }) => (target === undefined ? [] : [target]));
-  if (isAwaited || targets.some(({ service }) => service !== undefined)) return true;
-  if (operatorOf(live, operators) !== operators.own) return ofTargets.some(({ isLinked }) => isLinked !== false);
-  return ofTargets.length > 0 || targets.some(mayYetHaveMember);
+  if (isAwaited || targets.some(({ service }) => service !== undefined)) return 'set';
+  const isMarked = operatorOf(live, operators) === operators.own;
+  if (isMarked ? ofTargets.length > 0 : ofTargets.some(({ isLinked }) => isLinked !== false)) return 'set';
+  return isMarked && targets.some(mayYetHaveMember) ? 'unsure' : 'unset';
 }
 
 /**

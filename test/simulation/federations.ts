@@ -115,6 +115,10 @@ function problemsOf(key: string, stage: Place, links: readonly LinkState[], sour
     return problems;
   }
   problems.push(...serviceProblems(live as KubeObject, local.service, observed, links).map(at));
+  const isMarked = live.metadata.annotations?.[OPERATOR] !== undefined;
+  const isEachServed = links.length === stage.east.list('multicluster.linkerd.io/v1alpha3', 'Link').length;
+  if (isMarked && joining.length === 0 && isEachServed)
+    problems.push(at('names its operator, though no target has such a Service (I9)'));
   for (const target of joining) problems.push(...gatewayProblems(target, slices).map(at));
   problems.push(...localProblems(observed).map(at));
   return problems;

@@ -30,4 +30,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'return gateway !== undefined;',
     replace: 'return false;',
   },
+  {
+    file: 'operator/federation/derivation.ts',
+    tests: ['test/operator/federation/federations.test.ts'],
+    name: 'the mark of local Services stays until something happens to them',
+    rule: 'I9',
+    find: 'decision.awaited.size > 0 || decision.isUnsure ?',
+    replace: 'decision.awaited.size > 0 ?',
+  },
 ];

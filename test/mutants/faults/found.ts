@@ -151,4 +151,10 @@ export const FOUND: readonly Fault[] = [
       'an empty label of a slice is the name of a Service',
     ],
   },
+  {
+    rule: 'I9',
+    by: 'plan against operator',
+    defects: ['the mark of local Services stays until something happens to them'],
+    needed: 523,
+  },
 ];

@@ -138,6 +138,18 @@ describe('the controller of federated Services', () => {
     expect([entries(), reasons(), await writes()]).toEqual(['web@b', { a: 'ServedByAnother' }, []]);
   });
 
+  it('takes its mark from local Services once a cluster turns out to have none, of which nobody tells (I9)', async () => {
+    const own = 'linkerd-multicluster';
+    stage.put({ ...linkerds(undefined, { local: true, operator: own }), apiVersion: 'v1', kind: 'Service' });
+    here = local({ service: member('here') });
+    const other = { ...target('b', { service: undefined, knowledge: 'unknown' }) };
+    await start(other);
+    const mark = () => live()?.metadata.annotations?.['linkspan.dev/operator'];
+    expect([entries(), mark()]).toEqual([undefined, own]);
+    Object.assign(other, { knowledge: 'known' });
+    await eventually('the mark is gone', () => Promise.resolve(mark() === undefined));
+  });
+
   it('joins what another has created a moment before, which no watch has shown yet (I2, N1)', async () => {
     linked.add('b');
     await start();
