@@ -24,6 +24,7 @@ const FINDINGS: Findings = {
   ...{ lost: [], foreign: [], longestNotReadySeconds: 12, longestToRestSeconds: 5 },
   samples: samples(WELL, WELL),
   memories: rests(SMALL, SMALL),
+  grown: undefined,
 };
 const over = (findings: Partial<Findings>): readonly string[] =>
   verdictRows({ ...FINDINGS, ...findings })

@@ -2,14 +2,16 @@
  * `npm run soak`: the operator on real API servers for as long as one likes, while users change what is exported and
  * things go wrong. Exits 1 if something was lost, an object of others was written, or memory at rest or open files grow.
  *
- *     npm run soak -- [--minutes 60] [--links 20] [--services 2000] [--built]
+ *     npm run soak -- [--minutes 60] [--links 20] [--services 2000] [--built] [--heap]
  *
  * `--services` counts those of all Links. `--built` runs what `npm run build` has made instead of the sources: less memory.
+ * `--heap` says at the end what of the leader's heap has grown; the snapshots for that take time, in which it does nothing.
  */
 import { parseArgs } from 'node:util';
 import { isOver, table } from '../bench/report.ts';
 import { missingBinaries } from '../../test/cluster/real/binaries.ts';
 import { endWithNpm } from '../../test/cluster/real/npm-parent.ts';
+import { growthTable } from './heap.ts';
 import { soak } from './run.ts';
 import { verdictRows } from './verdict.ts';
 
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     links: { type: 'string', default: '20' },
     services: { type: 'string', default: '2000' },
     built: { type: 'boolean', default: false },
+    heap: { type: 'boolean', default: false },
   },
 });
 
@@ -42,10 +45,12 @@ try {
     links: Math.round(positive('links')),
     services: Math.round(positive('services')),
     built: values.built,
+    heap: values.heap,
     progress,
   });
   const rows = verdictRows(findings);
   console.log(table(rows));
+  if (findings.grown !== undefined) console.log(growthTable(findings.grown));
   for (const each of [...findings.lost, ...findings.foreign].slice(0, 50)) console.log(each);
   process.exitCode = rows.some(isOver) ? 1 : 0;
 } catch (error) {

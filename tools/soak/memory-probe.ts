@@ -2,10 +2,14 @@
  * Runs within the operator that is soaked, which node loads it into (`--import`): a signal asks for its memory. What is
  * resident is read first; then garbage is collected, and what is left of the heap is what something holds on to.
  */
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { writeHeapSnapshot } from 'node:v8';
+import { HEAP_VARIABLE, snapshotsOf } from './heap.ts';
 import { type Memory, MEMORY_FILE, MEMORY_SIGNAL } from './memory.ts';
 
 const MEBI = 1024 ** 2;
+/** How often it was asked. */
+let rests = 0;
 
 process.on(MEMORY_SIGNAL, () => {
   const file = process.env[MEMORY_FILE];
@@ -16,7 +20,15 @@ process.on(MEMORY_SIGNAL, () => {
   gc();
   const { heapUsed, external } = process.memoryUsage();
   const memory: Memory = { residentMegabytes, liveMegabytes: (heapUsed + external) / MEBI };
+  rests += 1;
+  if (process.env[HEAP_VARIABLE] !== undefined) takeSnapshot(file);
   // Whoever waits for the file finds all of it.
   writeFileSync(`${file}.new`, JSON.stringify(memory));
   renameSync(`${file}.new`, file);
 });
+
+/** The first rest proves nothing: caches and pools are filled after it. */
+function takeSnapshot(memoryFile: string): void {
+  const { base, latest } = snapshotsOf(memoryFile);
+  if (rests > 1) writeHeapSnapshot(existsSync(base) ? latest : base);
+}

@@ -18,7 +18,8 @@ export interface Memory {
 }
 
 const PROBE = join(import.meta.dirname, 'memory-probe.ts');
-const DEADLINE_MS = 20_000;
+/** A snapshot of the heap takes seconds. */
+const DEADLINE_MS = 60_000;
 const POLL_MS = 50;
 
 /** Of the node of an operator that can be asked. */

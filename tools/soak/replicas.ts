@@ -2,20 +2,30 @@
  * Two replicas of the operator, each a process of its own, with the settings of the image. One that ends is started anew, as a Deployment does it. The
  * memory and the open files of the one that leads are sampled.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../../test/cluster/real/temporary-folder.ts';
 import { OperatorProcess } from '../../test/support/operator-process.ts';
 import { SHIPPED_ENVIRONMENT, SHIPPED_NODE_FLAGS } from '../../test/support/shipped.ts';
+import { HEAP_VARIABLE, snapshotsOf } from './heap.ts';
 import { type Memory, memoryFlags, MEMORY_FILE, memoryOf } from './memory.ts';
 import type { Sample } from './verdict.ts';
 
 const REPLICAS = 2;
 const RESTART_MS = 1_000;
 
+export interface ReplicasOptions {
+  /** Of `linkspan operator`, besides the identity. */
+  readonly flags: readonly string[];
+  /** Whether they run from `dist`. */
+  readonly built: boolean;
+  /** Whether they write snapshots of their heap when they are asked for their memory. */
+  readonly heap: boolean;
+}
+
 export class Replicas {
-  readonly #flags: readonly string[];
-  readonly #built: boolean;
+  readonly #options: ReplicasOptions;
   readonly #running = new Map<string, OperatorProcess>();
   readonly #samples: Sample[] = [];
   readonly #memories: Memory[] = [];
@@ -26,13 +36,8 @@ export class Replicas {
   /** Identity of the replica that led when it was last asked. */
   #leader: string | undefined;
 
-  /**
-   * @param flags of `linkspan operator`, besides the identity
-   * @param built whether it runs from `dist`
-   */
-  constructor(flags: readonly string[], built: boolean) {
-    this.#flags = flags;
-    this.#built = built;
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
   }
 
   /** Samples of the present leader, since it began to lead; while things change. */
@@ -81,6 +86,13 @@ export class Replicas {
     return memory;
   }
 
+  /** The snapshots of the heap of the present leader; undefined if there are not two. */
+  get snapshots(): ReturnType<typeof snapshotsOf> | undefined {
+    if (this.#leader === undefined) return undefined;
+    const files = snapshotsOf(this.#memoryFile(this.#leader));
+    return existsSync(files.latest) ? files : undefined;
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all([...this.#running.values()].map((operator) => operator.stop()));
@@ -95,10 +107,14 @@ export class Replicas {
     this.#started += 1;
     const identity = `linkspan-${this.#started}`;
     const operator = new OperatorProcess({
-      flags: [...this.#flags, `--identity=${identity}`],
+      flags: [...this.#options.flags, `--identity=${identity}`],
       nodeFlags: [...SHIPPED_NODE_FLAGS, ...memoryFlags],
-      env: { ...SHIPPED_ENVIRONMENT, [MEMORY_FILE]: this.#memoryFile(identity) },
-      built: this.#built,
+      env: {
+        ...SHIPPED_ENVIRONMENT,
+        [MEMORY_FILE]: this.#memoryFile(identity),
+        ...(this.#options.heap && { [HEAP_VARIABLE]: 'yes' }),
+      },
+      built: this.#options.built,
     });
     this.#running.set(identity, operator);
     void operator.died().then(async () => {

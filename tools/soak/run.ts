@@ -4,6 +4,7 @@ import { UserAgent } from '../../crds/wire.ts';
 import type { AuditEntry } from '../../test/cluster/index.ts';
 import { LINKS_NAMESPACE } from '../../test/support/builders.ts';
 import { FAULTS, type Fault } from './faults.ts';
+import { type Growth, growthOf, kindsIn, readSnapshot } from './heap.ts';
 import { isDerived, isLasting, isRoute, mayBeImported } from './shared.ts';
 import { NAMESPACE, Stage, type StageOptions } from './stage.ts';
 import { Users } from './users.ts';
@@ -91,7 +92,14 @@ class Soak {
       memories: replicas.memories,
       longestNotReadySeconds: seen.longestNotReady.seconds,
       longestToRestSeconds: this.#longestToRestSeconds,
+      grown: this.#grown(),
     };
+  }
+
+  #grown(): readonly Growth[] | undefined {
+    const { snapshots } = this.#stage.replicas;
+    if (snapshots === undefined) return undefined;
+    return growthOf(kindsIn(readSnapshot(snapshots.base)), kindsIn(readSnapshot(snapshots.latest)));
   }
 
   async #change(forMs: number): Promise<void> {

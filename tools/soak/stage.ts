@@ -51,6 +51,8 @@ export interface StageOptions {
   readonly services: number;
   /** Whether the operator runs from `dist`, as it is shipped, instead of the sources. */
   readonly built: boolean;
+  /** Whether the operator writes snapshots of its heap at rest. */
+  readonly heap: boolean;
 }
 
 export class Stage {
@@ -73,7 +75,7 @@ export class Stage {
     targets: readonly Target[],
     links: readonly string[],
     gateways: Gateway[],
-    built: boolean,
+    how: Pick<StageOptions, 'built' | 'heap'>,
   ) {
     this.source = source;
     this.east = api(source);
@@ -91,13 +93,13 @@ export class Stage {
     const probes = gateways.flatMap(({ gateway, links: led }) =>
       led.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${gateway.address.host}:${gateway.address.port}`),
     );
-    this.replicas = new Replicas(
-      [`--kubeconfig=${source.kubeconfigFile}`, `--probe-connect-to=${probes.join(',')}`, '--log-level=info'],
-      built,
-    );
+    this.replicas = new Replicas({
+      flags: [`--kubeconfig=${source.kubeconfigFile}`, `--probe-connect-to=${probes.join(',')}`, '--log-level=info'],
+      ...how,
+    });
   }
 
-  static async set({ links: count, services, built }: StageOptions): Promise<Stage> {
+  static async set({ links: count, services, built, heap }: StageOptions): Promise<Stage> {
     const links = Array.from({ length: count }, (_, index) => `soak-${index}`);
     const source = await startReal({ name: HERE });
     const targets: Target[] = [];
@@ -112,7 +114,7 @@ export class Stage {
         return { gateway, links: [...links, ...TARGETS].filter((_name, index) => index % GATEWAYS === at) };
       }),
     );
-    const stage = new Stage(source, targets, links, gateways, built);
+    const stage = new Stage(source, targets, links, gateways, { built, heap });
     await stage.#fill(services);
     return stage;
   }

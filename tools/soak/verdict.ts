@@ -1,5 +1,6 @@
 /** What a soak came to: figures, each with the most that it may be. Pure. */
 import { percentile, type Row } from '../bench/report.ts';
+import type { Growth } from './heap.ts';
 import type { Memory } from './memory.ts';
 
 /** Time between two samples, in milliseconds. */
@@ -27,6 +28,8 @@ export interface Findings {
   readonly memories: readonly Memory[];
   readonly longestNotReadySeconds: number;
   readonly longestToRestSeconds: number;
+  /** What of the heap of the last leader has grown, most first; undefined if no snapshots were taken. */
+  readonly grown: readonly Growth[] | undefined;
 }
 
 /** Samples that say nothing: a process that begins to lead fills its caches and pools first. */
