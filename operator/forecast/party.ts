@@ -70,7 +70,7 @@ export interface Context {
 
 /** What writes the mirrors of one cluster. */
 export abstract class Party {
-  abstract readonly link: string;
+  readonly link: string;
   readonly cluster: string;
   protected readonly context: Context;
   readonly #derivation: MirrorDerivation;
@@ -79,7 +79,8 @@ export abstract class Party {
   readonly #due = new Set<string>();
   #hasBegun = false;
 
-  constructor(cluster: string, context: Context) {
+  constructor(link: string, cluster: string, context: Context) {
+    this.link = link;
     this.cluster = cluster;
     this.context = context;
     const { model, config, claims } = context;
@@ -88,7 +89,7 @@ export abstract class Party {
       observe: (key) => this.observe(key),
       probe: () => this.probe(),
     };
-    this.#derivation = new MirrorDerivation({ cluster, from, claims, source: model.stores, turns: ENDLESS });
+    this.#derivation = new MirrorDerivation({ link, cluster, from, claims, source: model.stores, turns: ENDLESS });
     this.#applier = applierOn(model, (object) => ownerOf(object, config.namespace)?.cluster === cluster);
     model.stores.subscribe(cluster, (key) => this.#due.add(key));
   }
@@ -135,11 +136,8 @@ export abstract class Party {
 
 /** The removal of what a Link left. */
 export class Removed extends Party {
-  readonly link: string;
-
   constructor({ cluster, link }: LeftCluster, context: Context) {
-    super(cluster, context);
-    this.link = link;
+    super(link, cluster, context);
     context.imports?.joinFormer(cluster);
   }
 
@@ -159,7 +157,6 @@ export class Removed extends Party {
 
 /** A Link that is served, as by an operator that has just started and has listed everything. */
 export class Served extends Party {
-  readonly link: string;
   readonly #served: ServedLink;
   readonly #target: ServedTarget;
   readonly #budget: NamespaceBudget;
@@ -168,12 +165,11 @@ export class Served extends Party {
     const { settings, target } = served;
     const { mirrored, members, pods } = target;
     const { name, cluster, createdAt } = settings;
-    super(cluster, context);
+    super(name, cluster, context);
     const { model, imports } = context;
     // Pods that are gone keep their endpoint mirrors for a while (rule D11); the forecast is of the time after it.
     const config = { ...context.config, endpointMirrorGraceMs: 0 };
     const source = model.stores;
-    this.link = name;
     this.#served = served;
     this.#target = new ServedTarget({
       link: name,

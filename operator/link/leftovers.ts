@@ -204,6 +204,8 @@ export class Removal {
   #isAnythingLeft(): boolean {
     const { source, imports } = this.#env;
     const parts = imports?.endingOf(this.#cluster) ?? [];
+    const probe = source.probesOf(this.#cluster, this.link);
+    if ([probe.services, probe.endpoints, probe.slices].some(({ length }) => length > 0)) return true;
     return [...source.keysOf(this.#cluster), ...ownMembershipsOf(this.#cluster, this.#env), ...parts].some((key) => {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
       return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');

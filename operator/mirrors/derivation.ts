@@ -59,10 +59,12 @@ export interface MirrorFollower {
 }
 
 export interface MirrorDerivationOptions {
+  /** Name of the Link that they are written for. */
+  readonly link: string;
   readonly cluster: string;
   readonly from: MirrorSource;
   readonly claims: NameClaims;
-  readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'>;
+  readonly source: Pick<SourceStores, 'keysOf' | 'probesOf'>;
   readonly turns: Turns;
   /** @default - nobody */
   readonly follower?: MirrorFollower;
@@ -106,8 +108,8 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
   }
 
   observe(key: string): ObservedKey {
-    const { from, cluster, source } = this.#options;
-    return key === PROBE_KEY ? { probe: from.probe(), owned: source.ownedBy({ cluster, key }) } : from.observe(key);
+    const { from, link, cluster, source } = this.#options;
+    return key === PROBE_KEY ? { probe: from.probe(), owned: source.probesOf(cluster, link) } : from.observe(key);
   }
 
   decide(observed: ObservedKey): DecidedKey {

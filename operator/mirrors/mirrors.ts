@@ -52,7 +52,15 @@ export class Mirrors implements MirrorListener, MirrorFollower {
     this.#turns = env.tuning.turns ?? ENDLESS;
     this.progress = new Progress(cluster, env.metrics);
     startCounts(env.metrics.target, cluster);
-    const derivation = new MirrorDerivation({ cluster, from, claims, source, turns: this.#turns, follower: this });
+    const derivation = new MirrorDerivation({
+      link,
+      cluster,
+      from,
+      claims,
+      source,
+      turns: this.#turns,
+      follower: this,
+    });
     this.#derivation = derivation;
     const isOurs = (object: KubeObject): boolean => ownerOf(object, env.config.namespace)?.cluster === cluster;
     const sort = { name: `link/${link}`, turn: cluster, isOurs, mayWrite };

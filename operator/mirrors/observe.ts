@@ -18,7 +18,7 @@ import { type NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts
 /** Where mirrors are written, and the settings of the operator. */
 interface Surroundings {
   readonly config: OperatorConfig;
-  readonly source: Pick<SourceStores, 'namespaces' | 'ownedBy' | 'isTaken'>;
+  readonly source: Pick<SourceStores, 'namespaces' | 'ownedBy' | 'probesOf' | 'isTaken'>;
 }
 
 /** Returns the settings of a Link and the operator that apply to every mirror of the Link. */
@@ -110,23 +110,25 @@ export const probeManifests = (
   // Before the first lookup, the addresses that the probe Service has are kept.
   if (addresses.length === 0) return undefined;
   const { namespace, endpoints: endpointsKind } = config;
-  const { cluster } = settings;
+  const { cluster, name } = settings;
+  const owned = source.probesOf(cluster, name);
   return desiredProbe({
     settings,
     namespace,
     addresses,
     endpointsKind,
-    owned: source.ownedBy({ cluster, key: PROBE_KEY }),
-    isForeign: (service) => source.isTaken(namespace, service, cluster),
+    owned,
+    isForeign: (service) =>
+      source.isTaken(namespace, service, cluster) && !owned.services.some(({ metadata }) => metadata.name === service),
   });
 };
 
 /** Returns the address of the probe Service of a Link; undefined while it has none. */
 export const probeAddress = (
   { name, cluster }: Pick<LinkSettings, 'name' | 'cluster'>,
-  source: Pick<SourceStores, 'ownedBy'>,
+  source: Pick<SourceStores, 'probesOf'>,
 ): string | undefined => {
-  const { services } = source.ownedBy({ cluster, key: PROBE_KEY });
+  const { services } = source.probesOf(cluster, name);
   const address = services.find(({ metadata }) => metadata.name === probeName(name))?.spec?.clusterIP;
   return isIP(address ?? '') === 0 ? undefined : address;
 };

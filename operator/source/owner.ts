@@ -54,7 +54,7 @@ export function mirroredName(mirror: string, cluster: string): string | undefine
  * Name of the Service that an object is, or is the endpoints of. A slice of a federated Service that has lost its label is
  * known by its name, before the dot.
  */
-function serviceOf(object: KubeObject | EndpointSlice): string {
+export function serviceOf(object: KubeObject | EndpointSlice): string {
   const { labels, name } = object.metadata;
   if (!('addressType' in object)) return name;
   const { [Label.serviceName]: service = '' } = labels ?? {};

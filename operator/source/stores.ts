@@ -4,7 +4,7 @@
  * limited to. Each change is reported to the Link that owns the object. Reflectors
  * (source.ts) or lists (forecast) fill the stores.
  */
-import { federatedName, KUBERNETES_SLICE_MANAGERS, Label } from '../../crds/wire.ts';
+import { federatedName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -34,7 +34,9 @@ import {
   mirroredName,
   type Owner,
   ownerOf,
+  PROBE_KEY,
   sameOwner,
+  serviceOf,
 } from './owner.ts';
 import { servicesOf, SlicesOfOthers } from './slices-of-others.ts';
 import { trimDerivedService, trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
@@ -153,6 +155,23 @@ export class SourceStores extends SourceListeners {
       endpoints: this.endpoints.by('owner', value),
       slices: this.slices.by('owner', value),
       foreign: this.foreign.of(services, false),
+    };
+  }
+
+  /**
+   * The probe Services of a target cluster, and that of a Link. The Link's is known by its name: while one that named another
+   * cluster before has not written it, it has the label of that cluster.
+   */
+  probesOf(cluster: string, link: string): OwnedObjects {
+    const isOfLink = (object: KubeObject): boolean => serviceOf(object) === probeName(link);
+    const { services, endpoints, slices, foreign } = this.ownedBy({ cluster, key: PROBE_KEY });
+    const others = [...this.clusters()].filter((each) => each !== cluster);
+    const owned = others.map((each) => this.ownedBy({ cluster: each, key: PROBE_KEY }));
+    return {
+      services: [...services, ...owned.flatMap((of) => of.services.filter(isOfLink))],
+      endpoints: [...endpoints, ...owned.flatMap((of) => of.endpoints.filter(isOfLink))],
+      slices: [...slices, ...owned.flatMap((of) => of.slices.filter(isOfLink))],
+      foreign,
     };
   }
 

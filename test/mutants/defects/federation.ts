@@ -34,7 +34,7 @@ export const FEDERATION: readonly Defect[] = [
     file: 'operator/federation/derivation.ts',
     tests: ['test/operator/federation/federations.test.ts'],
     name: 'the mark of local Services stays until something happens to them',
-    rule: 'I9',
+    rule: 'L87',
     find: 'decision.awaited.size > 0 || decision.isUnsure ?',
     replace: 'decision.awaited.size > 0 ?',
   },

@@ -152,9 +152,14 @@ export const FOUND: readonly Fault[] = [
     ],
   },
   {
-    rule: 'I9',
+    rule: 'L87',
     by: 'plan against operator',
     defects: ['the mark of local Services stays until something happens to them'],
     needed: 523,
+  },
+  {
+    rule: 'L88',
+    by: 'histories',
+    defects: ['a probe Service is looked for by the cluster that its Link names'],
   },
 ];

@@ -60,6 +60,16 @@ describe('the removal of what a Link left (E5)', () => {
     expect(stage.lines).toContain('info the mirrors that the Link left are removed');
   });
 
+  it('takes the probe Service of its Link also with the label of the cluster that this named before, and no other (L88)', async () => {
+    const ofNorth = { namespace: LINKS_NAMESPACE, labels: { ...PROBE, 'mirror.linkerd.io/cluster-name': 'north' } };
+    await start(() => {
+      for (const name of ['probe-old', 'probe-north']) stage.put(service(name, ofNorth));
+      stage.lease('old', '', 'west');
+    });
+    expect(await result).toBe('complete');
+    expect(stage.services(LINKS_NAMESPACE)).toEqual(['probe-north']);
+  });
+
   it('takes its memberships of federated Services, and keeps the Lease until they are gone (E5, I6)', async () => {
     const stop = new AbortController();
     let running: Promise<void> | undefined;

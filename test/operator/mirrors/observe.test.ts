@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { probeAddress } from '../../../operator/mirrors/observe.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
-import { PROBE_KEY } from '../../../operator/source/owner.ts';
 
 const probe = (name: string, clusterIP?: string): OwnedObjects['services'][number] => ({
   metadata: { name, namespace: 'linkerd-multicluster' },
@@ -16,8 +15,8 @@ test.each<readonly [string, OwnedObjects['services'], string | undefined]>([
   ['not that of another Link', [probe('probe-former', '10.96.0.8')], undefined],
 ])('the probe Service of a Link has the address that it is probed at: %s', (_, services, address) => {
   const source = {
-    ownedBy: ({ cluster, key }: { readonly cluster: string; readonly key: string }): OwnedObjects => ({
-      services: cluster === 'far-west' && key === PROBE_KEY ? services : [],
+    probesOf: (cluster: string, link: string): OwnedObjects => ({
+      services: cluster === 'far-west' && link === 'west' ? services : [],
       endpoints: [],
       slices: [],
     }),
