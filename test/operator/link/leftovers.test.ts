@@ -186,12 +186,12 @@ describe('the removal of what a Link left (E5)', () => {
       stage.mirror('seen', 'north');
       await eventually('the watch is open', async () => services.get('shop/seen-north') !== undefined);
       stage.east.faults.silenceWatches();
-      stage.put(service('probe-old', { namespace: LINKS_NAMESPACE, labels: PROBE }));
+      stage.mirror('web-far', 'west');
     };
-    const north = { ...PROBE, 'mirror.linkerd.io/cluster-name': 'north' };
     await start(
       () => {
-        stage.put(service('probe-old', { namespace: LINKS_NAMESPACE, labels: north }));
+        // The same name.
+        stage.mirror('web', 'far-west');
         stage.lease('old', '', 'west');
       },
       {},
@@ -202,7 +202,7 @@ describe('the removal of what a Link left (E5)', () => {
     await eventually('it is read anew', async () => (await lists()) > 1);
     stage.east.faults.dropWatches();
     expect(await result).toBe('complete');
-    expect(stage.services(LINKS_NAMESPACE)).toEqual([]);
+    expect(stage.services()).toEqual(['seen-north']);
   });
 
   it('leaves the Lease while the API server cannot be asked what is left (L57)', async () => {
