@@ -55,6 +55,10 @@ export class Credentials {
   readonly #renewal: Renewal | undefined;
   #inUse: InUse | undefined;
   #trial = new AbortController();
+  /** Whether the Secret as it is now is still tried. */
+  #pending = false;
+  /** The token that the target has refused after its end; a clock that is fast alone ends none. */
+  #ended: AccountToken | undefined;
 
   constructor(options: CredentialsOptions) {
     const { renewal } = options;
@@ -75,7 +79,11 @@ export class Credentials {
 
   /** Condition `CredentialsValid` while the client in use was made from the Secret as it is now. */
   get valid(): Verdict | undefined {
-    return this.inUse && this.#inUse !== undefined ? valid(this.#inUse, this.#renewal?.problem) : undefined;
+    if (!this.inUse || this.#inUse === undefined) return undefined;
+    const { token } = this.#inUse;
+    // Why it is not renewed is what the target says of any token that has ended.
+    if (token !== undefined && token === this.#ended) return expired(token);
+    return valid(this.#inUse, this.#renewal?.problem);
   }
 
   /** The token in use; undefined if it does not end. */
@@ -90,12 +98,13 @@ export class Credentials {
   refused(): Verdict | undefined {
     const token = this.#inUse?.token;
     if (token === undefined) return undefined;
-    if (Date.now() >= token.expiresAtMs) return expired(token);
+    if (Date.now() >= token.expiresAtMs) {
+      this.#ended = token;
+      return expired(token);
+    }
     this.#renewal?.hurry();
     return undefined;
   }
-
-  #pending = false;
 
   /** Uses the credentials of a Secret as it is now; a newer call ends an older one. */
   async use(name: string, secret: KeptSecret | undefined, signal: AbortSignal): Promise<void> {

@@ -76,6 +76,8 @@ export interface TestCluster {
   readonly server: string;
   /** The server's CA: PEM, base64. */
   readonly caData: string;
+  /** Returns a token with these claims, signed as the API server signs those of ServiceAccounts (real backing only). */
+  readonly signToken?: (claims: object) => Promise<string>;
   /** Bearer token of a user in group system:masters. */
   readonly adminToken: string;
   /** Kubeconfig of the admin: YAML, self-contained, its context named after the cluster. */

@@ -2,8 +2,8 @@
  * A test cluster of real servers on loopback: etcd, kube-apiserver and, where a test asks for them, Kubernetes' own
  * controllers and CoreDNS. Nothing needs root or containers; everything lives in one temporary directory.
  */
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditLog, auditPolicy } from './audit-log.ts';
 import { requireBinary } from './binaries.ts';
@@ -107,6 +107,14 @@ export class RealCluster implements TestCluster {
   async clearAudit(): Promise<void> {
     await this.#flushAudit();
     await this.#auditLog?.clear();
+  }
+
+  async signToken(claims: object): Promise<string> {
+    const parts = [{ alg: 'ES256', typ: 'JWT' }, claims].map((each) =>
+      Buffer.from(JSON.stringify(each)).toString('base64url'),
+    );
+    const key = { key: await readFile(this.#file('sa.key')), dsaEncoding: 'ieee-p1363' } as const;
+    return [...parts, sign('sha256', Buffer.from(parts.join('.')), key).toString('base64url')].join('.');
   }
 
   pause(): void {

@@ -10,4 +10,12 @@ export const TARGET: readonly Defect[] = [
     find: 'if (!this.#held.has(key)) this.#leaving.add(key);',
     replace: 'this.#leaving.add(key);',
   },
+  {
+    file: 'operator/target/credentials.ts',
+    tests: ['test/e2e/ended-token.test.ts'],
+    name: 'why a token that has ended is not renewed hides that it has ended',
+    rule: 'P4',
+    find: 'if (token !== undefined && token === this.#ended) return expired(token);',
+    replace: '',
+  },
 ];

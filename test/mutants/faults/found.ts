@@ -162,4 +162,10 @@ export const FOUND: readonly Fault[] = [
     by: 'histories',
     defects: ['a probe Service is looked for by the cluster that its Link names'],
   },
+  {
+    rule: 'P4',
+    by: 'a test of the rule on real API servers',
+    defects: ['why a token that has ended is not renewed hides that it has ended'],
+    outside: 'no token of a history ends',
+  },
 ];
