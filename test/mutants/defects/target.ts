@@ -12,7 +12,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     file: 'operator/target/credentials.ts',
-    tests: ['test/e2e/ended-token.test.ts'],
+    tests: ['test/operator/target/credentials.test.ts'],
     name: 'why a token that has ended is not renewed hides that it has ended',
     rule: 'P4',
     find: 'if (token !== undefined && token === this.#ended) return expired(token);',

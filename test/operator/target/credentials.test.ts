@@ -26,6 +26,7 @@ let clients: KubeClient[];
 let trial: { readonly fails: (error: unknown) => void; readonly succeeds: () => void } | undefined;
 let verdicts: string[];
 let credentials: Credentials;
+const OF_READER = { namespace: 'mesh', serviceaccount: { name: 'reader', uid: 'uid-of-reader' } };
 /** Secrets that are watched. */
 const LISTED = ['credentials', 'others'];
 const stop = new AbortController();
@@ -141,6 +142,18 @@ describe('credentials (E2)', () => {
     await credentials.use('elsewhere', good(), stop.signal);
     expect(verdicts).toEqual(['False SecretNotListed']);
     expect(clients).toEqual([]);
+  });
+
+  it('whose token the target refuses after its end have ended, and are not valid until others come (P4)', async () => {
+    const claims = { iat: 1_700_000_000, exp: 1_700_003_600, 'kubernetes.io': OF_READER };
+    await use(withToken(`e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`));
+    expect(credentials.valid?.reason).toBe('Valid');
+    expect(credentials.refused()?.reason).toBe('CredentialsExpired');
+    expect(credentials.valid).toMatchObject({ status: 'False', reason: 'CredentialsExpired' });
+    const others = use(good());
+    trial?.succeeds();
+    await others;
+    expect(credentials.valid?.reason).toBe('Valid');
   });
 
   it('never show up in a verdict', async () => {
