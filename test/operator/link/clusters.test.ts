@@ -154,6 +154,7 @@ class World {
         return () => void listening.delete(cluster);
       },
       ownedBy: () => ({ services: [], endpoints: [], slices: [] }),
+      probesOf: () => ({ services: [], endpoints: [], slices: [] }),
       keysOf: (cluster: string) => new Set(this.left.get(cluster)),
       membershipsOf: () => new Set<string>(),
       isTaken: () => false,
