@@ -27,6 +27,8 @@ class Denials implements Part {
   readonly #heal = new Set<() => void>();
   /** When a Link last came, changed or went, by true time. */
   #linksMs = -Infinity;
+  /** When a Service of a target last went, by `namespace/name`, by true time: its mirror goes with it, and comes again. */
+  readonly #goneMs = new Map<string, number>();
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -37,6 +39,12 @@ class Denials implements Part {
     stage.east.onOperatorWrite((sender, { plural }, { type, object }) => {
       if (plural === 'services' && type === 'DELETED') this.#deleted(sender, object);
     });
+    for (const target of stage.clusters.slice(1)) {
+      target.onWrite((_, { plural }, { type, object: { metadata } }) => {
+        if (plural === 'services' && type === 'DELETED')
+          this.#goneMs.set(`${metadata.namespace}/${metadata.name}`, stage.world.nowMs);
+      });
+    }
   }
 
   play(command: Command): boolean {
@@ -77,11 +85,13 @@ class Denials implements Part {
 
   #deleted({ sentMs }: Sender, object: KubeObject): void {
     const { judge } = this.#stage;
-    // What has been sent arrives when it may; nobody can take it back.
-    if (sentMs < Math.max(this.#sinceMs + UNDER_WAY_MS, this.#linksMs + ASSIGNED_MS) || !judge.isMirror(object)) return;
     const { namespace = '', name, labels } = object.metadata;
     const cluster = labels?.['mirror.linkerd.io/cluster-name'] ?? '';
     const of = name.slice(0, -cluster.length - 1);
+    const goneMs = this.#goneMs.get(`${namespace}/${of}`) ?? -Infinity;
+    // What has been sent arrives when it may; nobody can take it back.
+    const sinceMs = Math.max(this.#sinceMs + UNDER_WAY_MS, this.#linksMs + ASSIGNED_MS, goneMs + UNDER_WAY_MS);
+    if (sentMs < sinceMs || !judge.isMirror(object)) return;
     if (!UNDISPUTED.has(of) || !this.#isMirrored(cluster, namespace, of)) return;
     judge.complain(`${namespace}/${name} is deleted, though what comes in its place may not be created (D3)`);
   }
