@@ -10,6 +10,7 @@ import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
 import { exportedBy, Guard, keyOfMirror, notTaken } from './guard.ts';
 import { operatorOf } from './import-objects.ts';
+import { Marks } from './marks.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
 import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
@@ -76,6 +77,7 @@ export class Judge {
   /** Of mirrors, and of memberships in federated Services. */
   readonly lost: Lost;
   readonly lostMembers: LostMembers | undefined;
+  readonly #marks = new Marks();
   readonly lostPods: LostPods;
   /** C3. */
   readonly #readings: Readings;
@@ -142,6 +144,7 @@ export class Judge {
       // What Linkerd's control plane has credentials of counts, too.
       if (plural === 'links' || plural === 'secrets') this.lostMembers?.linksChanged();
       if (plural === 'services') this.lostMembers?.seen(object, { isByUs: sender !== undefined });
+      if (plural === 'services') this.#marks.saw(event, this.#nowMs());
       if (plural === 'services' || plural === 'endpointslices') this.#memberships(sender, event);
       if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
@@ -429,7 +432,8 @@ export class Judge {
     const [before, after] = [membersIn(previous), type === 'DELETED' ? [] : membersIn(object)];
     const isSlice = object.kind === 'EndpointSlice';
     if (sender.process.name.startsWith(SECOND_NAMESPACE)) {
-      this.#sawSecond(isSlice ? serviceBehind(this.#east, object) : (previous ?? object), [before, after], what);
+      const service = isSlice ? serviceBehind(this.#east, object) : (previous ?? object);
+      this.#sawSecond(sender, service, [before, after], what);
       return;
     }
     // Nobody's membership depends on slices that lead nowhere, and from somebody else's Service they must not lead.
@@ -448,12 +452,15 @@ export class Judge {
 
   /** I9: the second operator has no Link, so that no membership of a target is its own, nor what another one serves. */
   #sawSecond(
+    { sentMs }: Sender,
     service: KubeObject | undefined,
     [before, after]: readonly [readonly string[], readonly string[]],
     what: string,
   ): void {
     const operator = service && operatorOf(service);
-    if (operator !== undefined && operator !== SECOND_NAMESPACE)
+    // The writes of a Service itself are conditional; a slice goes by what is known of its Service.
+    const isNews = what.includes(' endpointslices ') && service !== undefined && this.#marks.isNews(service, sentMs);
+    if (operator !== undefined && operator !== SECOND_NAMESPACE && !isNews)
       this.complain(`${what}: by the second operator, though another one serves it (I9)`);
     const isOfTargets = (member: string): boolean => member !== LOCAL_MEMBER;
     const concerned = [...before, ...after].filter(isOfTargets);

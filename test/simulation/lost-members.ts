@@ -165,7 +165,14 @@ export class LostMembers {
       if (isByUs) this.guard.deleted(cluster, key, () => true);
       else this.guard.forgive(cluster, key);
     }
+    // Who gives a Service another shape has it anew: whoever serves it then may know of none of its members.
+    const isReshaped = previous !== undefined && leadsThroughGateways(previous) !== leadsThroughGateways(object);
+    if (!isByUs && subject.kind === 'Service' && isReshaped) this.#reckonAnew(subject, key);
     this.#sawService(subject, key, type === 'DELETED' && isByUs);
+  }
+
+  #reckonAnew({ metadata: { uid } }: KubeObject, key: string): void {
+    for (const target of TARGETS) this.#services.went({ id: `${uid} ${target}`, cluster: target, key });
   }
 
   #sawSlice(key: string, slice: KubeObject, { isThere, isByUs }: { isThere: boolean; isByUs: boolean }): void {
