@@ -75,6 +75,7 @@ export class Exports implements ReaderListener, ExportListener {
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
       parts,
       record,
+      onFewerHeld: () => this.#confirm(),
     });
   }
 
@@ -109,10 +110,9 @@ export class Exports implements ReaderListener, ExportListener {
    * @returns whether what shows that the target can be reached is read anew
    */
   update(settings: Settings): boolean {
-    const { signal } = this.#options;
     const { held, mirrored, pods, members } = this.target;
     this.#settings = settings;
-    held.confirm(() => (signal.aborted ? undefined : this.#settings.confirmPrune));
+    this.#confirm();
     const isReadAnew = this.#reader.isReadOtherwise(settings);
     if (isReadAnew) {
       this.#listeners?.mirrors.restarted();
@@ -245,5 +245,12 @@ export class Exports implements ReaderListener, ExportListener {
   /** Counts what lists, or the settings, take away. @param within the only namespace whose mirrors are counted */
   #count(within?: string): void {
     this.target.held.relisted(this.#settings.confirmPrune, within);
+    this.#confirm();
+  }
+
+  /** Deletes what is held if it is what the user has confirmed: it may have become that just now. */
+  #confirm(): void {
+    const { signal } = this.#options;
+    this.target.held.confirm(() => (signal.aborted ? undefined : this.#settings.confirmPrune));
   }
 }

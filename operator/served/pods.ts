@@ -188,7 +188,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     // The grace period begins now.
     this.departed(key);
     if (losses.isCrowded) losses.forgetGone(this.states());
-    if (released.includes(true)) this.report.statusChanged();
+    if (released.includes(true)) this.fewerHeld();
   }
 
   /** Returns the state of each pod that has an endpoint mirror, by its key. */

@@ -32,6 +32,8 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly report: LinkReport;
+  /** Handles that fewer deletions are held. @default - nobody confirms any */
+  readonly onFewerHeld?: (() => void) | undefined;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;
   /** Returns the keys of the ServiceImports that the cluster has a part in. @default - there are none */
@@ -85,8 +87,9 @@ export class ServedTarget {
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, target, config, source, log, report, isHeadless, parts = () => [], record } = options;
+    const { onFewerHeld = () => undefined } = options;
     const losses = new Losses();
-    const services = { setting: 'maxMirrors', most: config.maxMirrors, report } as const;
+    const services = { setting: 'maxMirrors', most: config.maxMirrors, report, onFewerHeld } as const;
     this.mirrored = new Certain({
       ...services,
       what: 'Services',
@@ -102,6 +105,7 @@ export class ServedTarget {
       most: config.maxEndpointMirrors,
       losses: losses.sort((pod) => pod),
       report,
+      onFewerHeld,
       mirrored: target.mirrored,
       answers: target.pods,
       cluster,

@@ -21,6 +21,8 @@ export interface CountedOptions {
   readonly losses: SortLosses;
   /** What the status of the Link says may have changed. */
   readonly report: { statusChanged(): void };
+  /** Handles that fewer are held, since the target exports some again: what is left may be what the user has confirmed. */
+  readonly onFewerHeld: () => void;
 }
 
 export abstract class Counted {
@@ -28,16 +30,18 @@ export abstract class Counted {
   readonly setting: CountedOptions['setting'];
   readonly most: number;
   readonly losses: SortLosses;
-  protected readonly report: CountedOptions['report'];
+  readonly #report: CountedOptions['report'];
+  readonly #onFewerHeld: CountedOptions['onFewerHeld'];
   readonly #cap: Cap;
   #listener: CountedListener | undefined;
 
-  constructor({ what, setting, most, losses, report }: CountedOptions) {
+  constructor({ what, setting, most, losses, report, onFewerHeld }: CountedOptions) {
     this.what = what;
     this.setting = setting;
     this.most = most;
     this.losses = losses;
-    this.report = report;
+    this.#report = report;
+    this.#onFewerHeld = onFewerHeld;
     this.#cap = new Cap({
       most,
       count: () => this.size,
@@ -101,10 +105,16 @@ export abstract class Counted {
     return keys;
   }
 
+  /** Handles that the target exports some of what was held again. */
+  protected fewerHeld(): void {
+    this.#report.statusChanged();
+    this.#onFewerHeld();
+  }
+
   /** Notes what the target says of one key now. */
   protected note(key: string, state: ExportState): void {
     this.#cap.changed();
-    if (this.losses.changed(key, state)) this.report.statusChanged();
+    if (this.losses.changed(key, state)) this.fewerHeld();
     if (this.losses.isCrowded) this.losses.forgetGone(this.states());
   }
 }

@@ -198,7 +198,9 @@ export class Losses {
 
   /** Reports whether this confirms what is held. What is held is remembered as confirmed, and still held. */
   confirming(confirmed: string | undefined): boolean {
-    const isConfirmed = confirmed !== undefined && confirmed === this.confirmation;
+    // Names are hashed only if their number is that of the confirmation.
+    const isOfCount = confirmed?.startsWith(`${this.count}-`) === true;
+    const isConfirmed = isOfCount && confirmed === this.confirmation;
     if (isConfirmed) this.confirmed.add(this.#names);
     return isConfirmed;
   }

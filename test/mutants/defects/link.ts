@@ -131,6 +131,21 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...EXPORTS,
+    name: 'a confirmation counts only when it comes: by lists',
+    rule: 'L89',
+    find: 'held.relisted(this.#settings.confirmPrune, within);\n    this.#confirm();',
+    replace: 'held.relisted(this.#settings.confirmPrune, within);',
+  },
+  {
+    file: 'operator/target/certain/counted.ts',
+    tests: ['test/operator/served/pods.test.ts'],
+    name: 'a confirmation counts only when it comes: by watches',
+    rule: 'L89',
+    find: 'this.#onFewerHeld();',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
     name: 'what is gone still claims its name',
     rule: 'A7',
     find: 'if (mirrored.isGone(key) && mirrored.confirms(key))',

@@ -163,6 +163,12 @@ export const FOUND: readonly Fault[] = [
     defects: ['a probe Service is looked for by the cluster that its Link names'],
   },
   {
+    rule: 'L89',
+    by: 'histories',
+    defects: ['a confirmation counts only when it comes: by lists'],
+    needed: 20_000,
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -243,6 +243,21 @@ describe('the exports of a target', () => {
     expect(exports.target.observe('shop/web-0').decidable).toBe(true);
   });
 
+  it('go once what was confirmed is all that is held (E6, L89)', async () => {
+    const mirrored = keysOf(numbered(12));
+    const { exports, listed } = reading(mirrored);
+    await listed();
+    const confirmPrune = exports.target.held.confirmation!;
+    mirrored.push('shop/web-12');
+    exports.namespaceRead('shop');
+    exports.update({ ...SETTINGS, confirmPrune });
+    expect(exports.target.held.count).toBe(13);
+    mirrored.pop();
+    exports.namespaceRead('shop');
+    expect(exports.target.held.count).toBe(0);
+    expect(exports.target.observe('shop/web-3').decidable).toBe(true);
+  });
+
   it('in a namespace whose mirrors can be read later are counted then (E6)', async () => {
     const mirrored: string[] = [];
     const { exports, listed } = reading(mirrored);

@@ -41,6 +41,7 @@ function common() {
       most: 3,
       losses: losses.sort((key) => key),
       report: { statusChanged: () => undefined },
+      onFewerHeld: () => undefined,
       answers,
       cluster: 'west',
       graceMs: 0,
@@ -114,6 +115,24 @@ it.each(['complete', 'not complete'])(
     expect(hostnames.every((hostname) => pods.losses.isHeld(podKey('shop/a', hostname)))).toBe(true);
   },
 );
+
+it('a pod that is back leaves fewer held, which may be what was confirmed (E6, L89)', () => {
+  const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
+  const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
+  let listed: readonly string[] = [];
+  const target = mirroredOf(['shop/a'], () => [targetSlice(listed.map((hostname) => ({ hostname })))]);
+  const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
+  const { losses, options } = common();
+  const held: number[] = [];
+  const onFewerHeld = () => void held.push(losses.count);
+  const pods = startPods({ ...options, onFewerHeld, ...target, source, isHeadless: () => true });
+  losses.relisted(new Map([[pods.losses, pods.states()]]), undefined);
+  pods.noted('shop/a', []);
+  expect(held).toEqual([]);
+  listed = ['a-0'];
+  pods.noted('shop/a', []);
+  expect(held).toEqual([11]);
+});
 
 it('a pod that is back is not among those that a watch reported as gone (E6)', () => {
   const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
