@@ -165,8 +165,11 @@ export const FOUND: readonly Fault[] = [
   {
     rule: 'L89',
     by: 'histories',
-    defects: ['a confirmation counts only when it comes: by lists'],
-    needed: 20_000,
+    defects: [
+      'a confirmation counts only when it comes: by lists',
+      'a confirmation counts only when it comes: by watches',
+    ],
+    outside: 'one of 20,000 histories draws it',
   },
   {
     rule: 'P4',
