@@ -62,17 +62,19 @@ export interface StepContext {
   readonly applier: Pick<Applier, 'execute' | 'under'>;
   /** Time until a name that a foreign object has is tried again, in milliseconds. */
   readonly conflictRetryMs: number;
+  /** @default - it is all made in one */
+  readonly turns?: Turns | undefined;
 }
 
 /** Makes the next step towards what a derivation has decided. */
 export function stepOf<O, D, R extends Reason>(
   derivation: Derivation<O, D, R>,
   { observed, decision }: Decided<O, D>,
-  { applier, conflictRetryMs }: StepContext,
+  { applier, conflictRetryMs, turns }: StepContext,
   signal: AbortSignal,
 ): Promise<Pass<R>> {
   const fence = derivation.fence?.(observed);
-  const context = { applier: fence === undefined ? applier : applier.under(fence), conflictRetryMs };
+  const context = { applier: fence === undefined ? applier : applier.under(fence), conflictRetryMs, turns };
   return takeStep(derivation.goal(observed, decision), { ...context, texts: derivation.texts }, signal);
 }
 

@@ -10,6 +10,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, keyOf, NAMESPACES, type Re
 import type { Applier } from './applier.ts';
 import { FencedError } from './fence.ts';
 import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
+import { ENDLESS, giveWay, type Turns } from './turns.ts';
 
 /** Why something could not be written, in the words of those who read it. */
 export interface Reason {
@@ -41,6 +42,8 @@ export interface PassContext<R extends Reason> {
   /** Uniform in [0, 1). @default Math.random */
   readonly random?: () => number;
   readonly texts: PassTexts<R>;
+  /** In which what there is to do is planned. @default - in one */
+  readonly turns?: Turns | undefined;
 }
 
 /** Writes of one key that are under way at once (rule H7). */
@@ -118,7 +121,12 @@ async function stepTo<R extends Reason>(
     namespaces.map((each): Action => ({ op: 'create', ...each })),
     signal,
   );
-  const plans = steps.map(({ desired, owned }) => plan(desired, owned));
+  const plans: (readonly Action[])[] = [];
+  for (const step of steps) {
+    // That of thousands of pods takes long. Whatever happens in between, each write is conditional.
+    await giveWay(context.turns ?? ENDLESS);
+    plans.push(plan(step.desired, step.owned));
+  }
   const gone = plans.flat().filter(({ op, of, object }) => op === 'delete' && !retain(of, object));
   for (const [at, actions] of plans.entries()) {
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
