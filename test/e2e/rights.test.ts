@@ -200,6 +200,8 @@ onReal('H6: the rights that the constructs render', () => {
   let clusters: TwoClusters;
   let directory: string;
   let operator: TestOperator | undefined;
+  /** The token that the Link was made with. */
+  let linkedWith = '';
   /** Names of what a test makes end in its number. */
   let turn = 0;
   /** Further fields of the Link's spec. */
@@ -273,10 +275,20 @@ onReal('H6: the rights that the constructs render', () => {
 
   const linkWest = async (): Promise<void> => {
     const account = { namespace: LINKS_NAMESPACE, name: 'linkerd-service-mirror-remote-access-east' };
-    const token = await requestToken(clusters.westCluster, account);
-    await applySecret(clusters.eastCluster, credentials('west', clusters.westCluster.kubeconfigFor(token)));
+    linkedWith = await requestToken(clusters.westCluster, account);
+    await applySecret(clusters.eastCluster, credentials('west', clusters.westCluster.kubeconfigFor(linkedWith)));
     const federated = { federation: 'gateway', federatedServiceSelector: { matchLabels: MEMBER } };
     await clusters.east.apply(link('west', { ...federated, ...linkSpec }));
+  };
+
+  const isRenewed = async (): Promise<boolean> => {
+    const secret = await clusters.get<ApiJson & { readonly data: Record<string, string> }>(
+      'Secret',
+      'cluster-credentials-west',
+      LINKS_NAMESPACE,
+    );
+    const kubeconfig = Buffer.from(secret?.data['kubeconfig'] ?? '', 'base64').toString();
+    return kubeconfig !== '' && !kubeconfig.includes(linkedWith);
   };
 
   const exportService = async (name: string, within = 'shop'): Promise<void> => {
@@ -418,6 +430,7 @@ onReal('H6: the rights that the constructs render', () => {
         done: async () =>
           (await isGone(`web-${n}-west`)) && (await clusters.get('Endpoints', `web-${n}-west`)) === undefined,
       },
+      { name: 'the token is renewed', act: () => Promise.resolve(), done: isRenewed },
       {
         name: 'a deleted Link takes everything away, its Lease included',
         act: () => clusters.east.delete(link('west')),
