@@ -53,7 +53,6 @@ export {
 } from './route/backends.ts';
 export { podHostname } from './import/pods.ts';
 export { derivedPortName } from './import/ports.ts';
-export { importSlicePrefix } from './import/slices.ts';
 export { ServiceImport } from './import/service-import.ts';
 export { type RouteKind, ServiceRoute, type ServiceRouteProps } from './route/service-route.ts';
 export type { StaticEndpointsProps } from './mirror/static-endpoints.ts';

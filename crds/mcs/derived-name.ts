@@ -27,6 +27,26 @@ export const derivingName = (derived: string): string | undefined =>
     ? derived.slice(0, -DERIVED_SUFFIX.length)
     : undefined;
 
+/** What the names of a cluster's slices start with. No Service has a dot in its name, and no cluster in its own. */
+export const importSlicePrefix = (service: string, targetCluster: string | undefined): string =>
+  `${derivedName(service)}.${targetCluster === undefined ? LOCAL : `${FROM}${targetCluster}`}`;
+
+/**
+ * Returns the target cluster that a slice of a ServiceImport is of, by a name that {@link importSlicePrefix} starts; `null`
+ * if it is of the cluster itself, and undefined for any other name.
+ */
+export function importedFrom(slice: string): string | null | undefined {
+  const [service = '', of = '', ...copied] = slice.split('.');
+  if (derivingName(service) === undefined) return undefined;
+  if (of === LOCAL) return null;
+  if (!of.startsWith(FROM)) return undefined;
+  const cluster = of.slice(FROM.length);
+  return copied.length > 0 ? cluster : cluster.replace(/-ipv[46]$/, '');
+}
+
+const LOCAL = 'local';
+const FROM = 'from-';
+
 const HASH_LENGTH = 8;
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);

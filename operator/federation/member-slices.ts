@@ -15,7 +15,7 @@ import {
 import { Annotation, federatedName } from '../../crds/wire.ts';
 import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
 import { type Member, portsIn } from './member.ts';
-import { memberOf } from './membership.ts';
+import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
@@ -114,8 +114,13 @@ export function refreshedSlices(
   of: { readonly service: string; readonly slicePrefix: string },
 ): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
-  const { addresses, listed, alive } = liveOf(gateway, slices);
-  if (first === undefined || listed.length === 0) return slices;
+  // Copies of the target's own slices say nothing of its gateway.
+  const { addresses, alive } = liveOf(
+    gateway,
+    slices.filter(({ metadata }) => metadata.name.startsWith(`${of.slicePrefix}-ipv`)),
+  );
+  const isEmpty = slices.every(({ endpoints }) => (endpoints ?? []).length === 0);
+  if (first === undefined || isEmpty || addresses.length === 0) return slices;
   const { labels = {}, namespace = '' } = first.metadata;
   const { [Annotation.remoteGatewayIdentity]: was, ...others } = first.metadata.annotations ?? {};
   const former = lacksGateway ? { port: first.ports?.[0]?.port ?? 0, identity: was } : undefined;

@@ -1,8 +1,7 @@
 /** What a federated Service says of itself: who its members are. Pure. */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
-import { Annotation, Label } from '../../crds/wire.ts';
-import type { KubeObject } from '../kube/objects.ts';
-import { isFederated, isFlat, memberClusters } from '../source/owner.ts';
+import { Annotation } from '../../crds/wire.ts';
+import { isFederated, isFlat, memberClusters, memberOf } from '../source/owner.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /** The members that a federated Service has now. */
@@ -44,6 +43,3 @@ export const listedClusters = (observed: Pick<ObservedFederation, 'name' | 'live
     ...(membershipOf(observed)?.clusters ?? []),
     ...observed.slices.map(memberOf).filter((cluster) => cluster !== undefined),
   ]);
-
-/** Returns the target cluster that a slice of a federated Service is of; undefined if it is the local member's. */
-export const memberOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[Label.federationMember];

@@ -9,7 +9,8 @@ import { SERVICES, type Service } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { isFederated } from '../source/owner.ts';
 import { mayYetHaveMember } from './awaited.ts';
-import { listedClusters, memberOf, membershipOf } from './membership.ts';
+import { memberOf } from '../source/owner.ts';
+import { listedClusters, membershipOf } from './membership.ts';
 import type { Member } from './member.ts';
 import type { ObservedFederation } from './observed.ts';
 

@@ -3,6 +3,7 @@ import type { ImportType } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
+import { sourceOf } from '../source/owner.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
 /** Reports whether an object is our ServiceImport of that name, or is derived from it. */
@@ -13,8 +14,7 @@ export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
 export const slicesOf = (
   { imported }: Pick<ObservedImport, 'imported'>,
   exporter: Exporter,
-): readonly EndpointSlice[] =>
-  imported.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === targetOf(exporter)?.link.cluster);
+): readonly EndpointSlice[] => imported.filter((slice) => sourceOf(slice) === targetOf(exporter)?.link.cluster);
 
 /** Returns the Services that stand for the pods of one cluster. */
 export const podServicesOf = (

@@ -6,12 +6,11 @@ import {
   derivedPortName,
   type ImportedCluster,
   type ImportPort,
-  importSlicePrefix,
   type ImportType,
   type MirrorMode,
   sharedPorts,
 } from '../../constructs/rendered/index.ts';
-import { derivedName } from '../../crds/mcs/derived-name.ts';
+import { derivedName, importSlicePrefix } from '../../crds/mcs/derived-name.ts';
 import { Label } from '../../crds/wire.ts';
 import { asCopied, gatewayEndpointsOf, isOfAddresses, refreshedSlices } from '../federation/member-slices.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
@@ -64,11 +63,18 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
   if (isRetained(observed, source, shape)) return { ...complete(), retained: retainedOf(observed, source, shape) };
   if (target === undefined || shape.mode === 'remote-discovery')
     return complete({ slices: copies(observed, source, shape) });
-  if (shape.type !== 'Headless') return complete({ endpoints: gatewayEndpointsOf(target, slicesOf(observed, target)) });
+  if (shape.type !== 'Headless')
+    return complete({ endpoints: gatewayEndpointsOf(target, gatewaySlices(observed, target)) });
   if (target.gateway === undefined || target.service === undefined) return complete();
   const { pods, ...left } = importedPods(observed, target, target.service);
   return { ...left, retained: NOTHING, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
 }
+
+/** The slices that lead to a target's gateway: neither copies of its own, nor those of its pods, which say nothing of that. */
+const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
+  slicesOf(observed, target).filter(({ metadata }) =>
+    metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`),
+  );
 
 /** The gateway behind the Services of a target's pods; undefined while it has no address. */
 const podGateway = (observed: ObservedImport, target: TargetExporter) => {

@@ -2,7 +2,7 @@
  * Whose an object of the source cluster is (rule A6): the target cluster, and what in it the object belongs to. Read
  * from labels and names alone, so that an operator that has just started knows what is ours.
  */
-import { derivingName } from '../../crds/mcs/derived-name.ts';
+import { derivingName, importedFrom } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, isProbeName, Label, memberName, Value } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
@@ -85,9 +85,19 @@ export const isFlat = ({ metadata: { annotations = {} } }: KubeObject): boolean 
 
 /** Returns the target clusters that a federated Service, or a slice of one, says are members. */
 export function memberClusters(object: KubeObject): readonly string[] {
-  const { labels = {}, annotations = {}, name } = object.metadata;
-  if ('addressType' in object) return [labels[Label.federationMember]].filter((cluster) => cluster !== undefined);
+  const { annotations = {}, name } = object.metadata;
+  if ('addressType' in object) return [memberOf(object)].filter((cluster) => cluster !== undefined);
   return discovered(annotations[Annotation.remoteDiscovery], memberName(name) ?? '');
+}
+
+/**
+ * Returns the target cluster that a slice of a federated Service is of; undefined if it is the local member's. Its name tells,
+ * which nobody can change; a label counts only where that does not.
+ */
+export function memberOf({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
+  const [service = '', member = '', ...copied] = name.split('.');
+  if (memberName(service) === undefined || member === '') return labels[Label.federationMember];
+  return copied.length > 0 ? undefined : member.replace(/-ipv[46]$/, '');
 }
 
 /**
@@ -108,10 +118,19 @@ export function importOf({ metadata: { labels, namespace = '' } }: KubeObject): 
   return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
+/**
+ * Returns the target cluster that a Service of a pod or a slice is imported from; undefined if it is of this cluster. The name of
+ * a slice tells, which nobody can change; a label counts only where that does not.
+ */
+export const sourceOf = ({ metadata: { name, labels = {} } }: KubeObject): string | undefined => {
+  const byName = importedFrom(name);
+  return byName === undefined ? labels[Label.importedFrom] : (byName ?? undefined);
+};
+
 /** Returns the target clusters that a Service or slice that is derived from a ServiceImport leads to. */
 export function importedClusters(object: KubeObject): readonly string[] {
   const { labels = {}, annotations = {} } = object.metadata;
-  const cluster = labels[Label.importedFrom];
+  const cluster = sourceOf(object);
   if (cluster !== undefined) return [cluster];
   return discovered(annotations[Annotation.remoteDiscovery], labels[Label.serviceImport] ?? '');
 }

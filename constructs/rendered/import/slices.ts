@@ -5,7 +5,7 @@
  */
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { derivedName } from '../../../crds/mcs/derived-name.ts';
+import { derivedName, importSlicePrefix } from '../../../crds/mcs/derived-name.ts';
 import { Annotation, Default, Label, remoteFqName } from '../../../crds/wire.ts';
 import { copiedSlice, type CopiedSlice } from '../mirror/copied-slice.ts';
 import { endpointsObjects, type EndpointsSubset } from '../mirror/endpoints.ts';
@@ -137,7 +137,3 @@ const copy = (
 /** Name of the copy of a slice. */
 export const copyName = (service: string, targetCluster: string | undefined, slice: string): string =>
   `${importSlicePrefix(service, targetCluster)}.${slice}`;
-
-/** What the names of a cluster's slices start with. No Service has a dot in its name, and no cluster in its own. */
-export const importSlicePrefix = (service: string, targetCluster: string | undefined): string =>
-  `${derivedName(service)}.${targetCluster === undefined ? 'local' : `from-${targetCluster}`}`;

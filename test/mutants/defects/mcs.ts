@@ -12,6 +12,14 @@ const DECIDE = { file: 'operator/mcs/decide.ts', tests: [DECIDE_TEST] };
 
 export const MCS: readonly Defect[] = [
   {
+    file: 'operator/mcs/sources.ts',
+    tests: [DECIDE_TEST],
+    name: 'copies of the slices of a flat network say whether its gateway is alive',
+    rule: 'L90',
+    find: '`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`',
+    replace: "'web-clusterset'",
+  },
+  {
     ...DECIDE,
     name: 'a ServiceImport that another operator serves is deleted',
     rule: 'K7',

@@ -8,6 +8,20 @@ const SOURCE_STORES = { ...SOURCE_CLUSTER, file: 'operator/source/stores.ts' };
 export const SOURCE: readonly Defect[] = [
   {
     ...OWNER,
+    name: 'a slice of a ServiceImport is of the cluster that its label says',
+    rule: 'L91',
+    find: 'return byName === undefined ?',
+    replace: 'return byName !== null ?',
+  },
+  {
+    ...OWNER,
+    name: 'a slice of a federated Service is of the member that its label says',
+    rule: 'L91',
+    find: "if (memberName(service) === undefined || member === '')",
+    replace: 'if (labels[Label.federationMember] !== undefined)',
+  },
+  {
+    ...OWNER,
     name: 'a slice of a federated Service that has lost the label of its Service is nobody’s',
     rule: 'I8',
     find: "name.replace(/\\..*/, '')",

@@ -172,6 +172,21 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L90',
+    by: 'histories',
+    defects: ['copies of the slices of a flat network say whether its gateway is alive'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
+    rule: 'L91',
+    by: 'histories',
+    defects: [
+      'a slice of a ServiceImport is of the cluster that its label says',
+      'a slice of a federated Service is of the member that its label says',
+    ],
+    outside: 'two of 20,000 histories draw it, for ServiceImports',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -222,6 +222,40 @@ describe('a ServiceImport (K2, K3)', () => {
     expect(after(observed([target('west', { isAdmitted: false })]))).toEqual(NOTHING);
   });
 
+  describe('before the first verdict on a gateway that was dead (C1)', () => {
+    const gateway = { port: 4143, identity: undefined, addresses: ['203.0.113.9'], alive: undefined, wasAlive: false };
+    const readinessOf = ({ imported }: Pick<ObservedImport, 'imported'>) =>
+      Object.fromEntries(
+        imported.map(({ metadata, endpoints }) => [
+          metadata.name,
+          endpoints?.map(({ conditions }) => conditions?.ready),
+        ]),
+      );
+
+    test.each([
+      ['is known', {}],
+      ['is not known, once the derived Service is deleted by hand', { isKnown: false }],
+    ])('is not ready by copies of the slices of a flat network, while the target %s (L90)', (_, known) => {
+      const before = { ...after(observed([flat('west')])), derived: undefined };
+      expect(readinessOf(after(observed([target('west', { gateway, ...known })], before)))).toEqual({
+        'web-clusterset.from-west-ipv4': [false],
+      });
+    });
+
+    test('is not ready by the slices of another cluster, whatever their labels say (L91)', () => {
+      const both = { local: exporting() };
+      const before = after(observed([], both));
+      const imported = before.imported.map((each) => ({
+        ...each,
+        metadata: { ...each.metadata, labels: { ...each.metadata.labels, 'linkspan.dev/imported-from': 'west' } },
+      }));
+      expect(readinessOf(after(observed([target('west', { gateway })], { ...before, imported, ...both })))).toEqual({
+        'web-clusterset.from-west-ipv4': [false],
+        'web-clusterset.local.web-abc12': [true],
+      });
+    });
+  });
+
   test('stays as it is beyond the bytes of its Link, and what is new is not imported (E10)', () => {
     const grown = service({ ports: [{ name: 'more', port: 81, protocol: 'TCP' }] });
     const large = target('west', { isWithinBytes: false, service: grown });

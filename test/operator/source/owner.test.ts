@@ -3,10 +3,12 @@ import type { EndpointSlice, KubeObject } from '../../../operator/kube/objects.t
 import {
   federationOf,
   indexValueOf,
+  memberOf,
   mirroredName,
   ownerOf,
   PROBE_KEY,
   sameOwner,
+  sourceOf,
 } from '../../../operator/source/owner.ts';
 
 const MIRROR = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
@@ -105,4 +107,27 @@ it('knows a slice of a federated Service that has lost the label of its Service 
   expect(federationOf({ ...slice, metadata: { ...slice.metadata, labels } })).toBe('shop/web');
   const empty = { ...slice.metadata.labels, 'kubernetes.io/service-name': '' };
   expect(federationOf({ ...slice, metadata: { ...slice.metadata, labels: empty } })).toBe('shop/web');
+});
+
+test.each([
+  ['web-federated.west-ipv4', 'west'],
+  ['web-federated.us-west-ipv6', 'us-west'],
+  ['web-federated.local-ipv4', 'local'],
+  ['web-federated.local.web-abc12', undefined],
+  ['somebody', 'label'],
+])('the slice %s of a federated Service is of member %s, whatever its label says (C1, L91)', (name, expected) => {
+  const slice = sliceOf(name, 'web-federated', { 'linkspan.dev/federation-member': 'label' });
+  expect(memberOf(slice)).toBe(expected);
+});
+
+test.each([
+  ['web-clusterset.from-west-ipv4', 'west'],
+  ['web-clusterset.from-x-ipv4-ipv6', 'x-ipv4'],
+  ['web-clusterset.from-x-ipv4.web-abc12', 'x-ipv4'],
+  ['web-clusterset.local.web-abc12', undefined],
+  ['web-clusterset.somebody', 'label'],
+  ['clusterset-web-0-08d1016a-ipv4', 'label'],
+])('the slice %s of a ServiceImport is of cluster %s, whatever its label says (C1, L91)', (name, expected) => {
+  const slice = sliceOf(name, 'web-clusterset', { 'linkspan.dev/imported-from': 'label' });
+  expect(sourceOf(slice)).toBe(expected);
 });
