@@ -5,7 +5,7 @@
 import { Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { type Resolution, resolve } from './conflicts.ts';
-import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT } from './desired.ts';
+import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT, withoutThose } from './desired.ts';
 import { type ReadExport, readExport } from './exports.ts';
 import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
@@ -78,7 +78,10 @@ export function decideImport(given: ObservedImport): ImportDecision {
   if (isOver && (live === undefined || !targets.some(mayExport))) return { ...nothing, manifests: NO_IMPORT };
   const decides = decisive(observed, stays, resolution);
   const type = decides === undefined ? live?.spec?.type : decides.first.type;
-  if (type === undefined) return { ...nothing, manifests: asItIs(observed) };
+  if (type === undefined) {
+    const left = exporters.filter((each) => isKnown(each) && !valid.some(({ exporter }) => exporter === each));
+    return { ...nothing, manifests: withoutThose(observed, left) };
+  }
   if (live?.spec !== undefined && namedOperator(live) !== operators.own)
     return { ...nothing, manifests: claimed(observed, decides && order.join(',')) };
   const sources = distinct([

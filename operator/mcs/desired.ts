@@ -5,14 +5,21 @@
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
-import { Annotation, Label } from '../../crds/wire.ts';
-import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
+import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  type KubeObject,
+  type Resource,
+  type Service,
+  SERVICES,
+} from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { isFlat } from '../source/owner.ts';
 import type { ImportPlan, ImportRefusal } from './import-plan.ts';
-import { isOfImport } from './membership.ts';
+import { isOfImport, podServicesOf, slicesOf } from './membership.ts';
 import { SERVICE_IMPORTS } from './objects.ts';
-import type { ObservedImport } from './observed.ts';
+import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 import { sourceCluster } from './sources.ts';
 
 /** The objects of one ServiceImport. */
@@ -41,6 +48,34 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
   services: [...ours(SERVICES, name, derived), ...podServices.map(service)],
   endpoints: imported.map(slice),
 });
+
+/** Everything as it is, but for what there is of clusters that are known to export nothing. */
+export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
+  const gone = new Set<KubeObject>(
+    left.flatMap((each) => [...slicesOf(observed, each), ...podServicesOf(observed, each)]),
+  );
+  const stays = (object: KubeObject): boolean => !gone.has(object);
+  const { imported, podServices, derived } = observed;
+  return asItIs({
+    ...observed,
+    imported: imported.filter(stays),
+    podServices: podServices.filter(stays),
+    derived: derived && undiscovered(observed.name, derived, left),
+  });
+}
+
+/** The derived Service, in which Linkerd finds none of these clusters. */
+function undiscovered(name: string, derived: Service, left: readonly Exporter[]): Service {
+  const { [Annotation.remoteDiscovery]: listed, ...others } = derived.metadata.annotations ?? {};
+  if (listed === undefined) return derived;
+  const gone = new Set(left.map((each) => federatedEntry(name, targetOf(each)?.link.cluster ?? '')));
+  const entries = listed.split(',');
+  const stays = entries.filter((entry) => !gone.has(entry));
+  if (stays.length === entries.length) return derived;
+  const { name: own, namespace, labels } = derived.metadata;
+  const annotations = { ...others, [Annotation.remoteDiscovery]: stays.join(',') };
+  return { metadata: { name: own, namespace, labels, annotations }, spec: derived.spec } as Service;
+}
 
 /**
  * Everything as it is, but that the ServiceImport comes to name this operator, and the exports that decide. What else there is

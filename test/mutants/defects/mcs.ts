@@ -12,6 +12,13 @@ const DECIDE = { file: 'operator/mcs/decide.ts', tests: [DECIDE_TEST] };
 
 export const MCS: readonly Defect[] = [
   {
+    ...DECIDE,
+    name: 'what a cluster that has left has of a deleted ServiceImport stays while another is not known',
+    rule: 'L92',
+    find: 'manifests: withoutThose(observed, left)',
+    replace: 'manifests: withoutThose(observed, left.slice(left.length))',
+  },
+  {
     file: 'operator/mcs/sources.ts',
     tests: [DECIDE_TEST],
     name: 'copies of the slices of a flat network say whether its gateway is alive',

@@ -187,6 +187,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'two of 20,000 histories draw it, for ServiceImports',
   },
   {
+    rule: 'L92',
+    by: 'histories',
+    defects: ['what a cluster that has left has of a deleted ServiceImport stays while another is not known'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

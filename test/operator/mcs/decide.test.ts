@@ -222,6 +222,28 @@ describe('a ServiceImport (K2, K3)', () => {
     expect(after(observed([target('west', { isAdmitted: false })]))).toEqual(NOTHING);
   });
 
+  test.each([
+    ['flat networks', flat, service()],
+    ['gateways', target, service({ clusterIP: 'None' })],
+    ['gateways, with an address', target, service()],
+  ])('that somebody deletes keeps nothing of a cluster that has left: of %s (L92)', (_, of, exported) => {
+    const both = ['west', 'bar'].map((cluster) => of(cluster, { service: exported }));
+    const before = { ...after(observed(both)), live: undefined };
+    const unread = of('west', { isKnown: false, serviceExport: undefined, service: undefined, slices: undefined });
+    const gone = of('bar', { serviceExport: undefined, service: undefined });
+    const { live, derived, imported, podServices } = after(observed([unread, gone], before));
+    const clusters = [...imported, ...podServices].map(
+      ({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'],
+    );
+    const discovered = derived?.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'];
+    expect({ live, clusters: new Set(clusters), discovered }).toEqual({
+      live: undefined,
+      clusters: new Set(['west']),
+      discovered: before.derived?.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'] && 'web@west',
+    });
+    expect(derived?.spec?.clusterIP).toBe(before.derived?.spec?.clusterIP);
+  });
+
   describe('before the first verdict on a gateway that was dead (C1)', () => {
     const gateway = { port: 4143, identity: undefined, addresses: ['203.0.113.9'], alive: undefined, wasAlive: false };
     const readinessOf = ({ imported }: Pick<ObservedImport, 'imported'>) =>
