@@ -56,5 +56,9 @@ export function clustersIn({ metadata: { labels = {}, annotations = {} } }: Kube
 }
 
 /** The namespace of the operator that an object names as the one that serves it. */
-export const operatorOf = ({ metadata }: KubeObject): string | undefined =>
+export const operatorOf = ({ metadata }: Annotated): string | undefined =>
   metadata.annotations?.['linkspan.dev/operator'];
+
+interface Annotated {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined };
+}

@@ -9,7 +9,7 @@ import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
 import { exportedBy, Guard, keyOfMirror, notTaken } from './guard.ts';
-import { operatorOf } from './import-objects.ts';
+import { importOf, one, operatorOf, SERVICE_IMPORT } from './import-objects.ts';
 import { Marks } from './marks.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
@@ -299,7 +299,7 @@ export class Judge {
       if (type === 'DELETED' && this.isTerminating(object)) return;
       this.#writes.push(what);
       if (!sender.process.name.startsWith(SECOND_NAMESPACE)) this.#mustHoldLeases(sender, [], what);
-      else if (![undefined, SECOND_NAMESPACE].includes(operatorOf(previous ?? object)))
+      else if (![undefined, SECOND_NAMESPACE].includes(this.#importedBy(previous ?? object)))
         this.complain(`${what}: by ${sender.process.name}, though another operator serves it (K7)`);
       return;
     }
@@ -448,6 +448,12 @@ export class Judge {
     const isLocal = shapes || (!isSlice && concerned.has(LOCAL_MEMBER));
     concerned.delete(LOCAL_MEMBER);
     this.#mustHoldLeases(sender, [...concerned, ...(isLocal ? [LOCAL_MEMBER] : [])], what);
+  }
+
+  /** K7: which operator serves the ServiceImport that an object is, or is derived from: that one says so, if it is there. */
+  #importedBy(object: KubeObject): string | undefined {
+    const [namespace, name = ''] = importOf(object)?.split('/') ?? [];
+    return operatorOf(one(this.#east, SERVICE_IMPORT, namespace, name) ?? object) ?? operatorOf(object);
   }
 
   /** I9: the second operator has no Link, so that no membership of a target is its own, nor what another one serves. */
