@@ -1,6 +1,7 @@
 /** The names of the Services behind a ServiceImport: apart from the wire contract, which every command loads. */
 import { createHash } from 'node:crypto';
 import { LABEL_MAX_LENGTH } from '../names.ts';
+import { withoutSuffix } from '../slice-names.ts';
 
 const DERIVED_SUFFIX = '-clusterset';
 
@@ -41,7 +42,7 @@ export function importedFrom(slice: string): string | null | undefined {
   if (of === LOCAL) return null;
   if (!of.startsWith(FROM)) return undefined;
   const cluster = of.slice(FROM.length);
-  return copied.length > 0 ? cluster : cluster.replace(/-ipv[46]$/, '');
+  return copied.length > 0 ? cluster : withoutSuffix(cluster);
 }
 
 const LOCAL = 'local';

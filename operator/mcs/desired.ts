@@ -66,14 +66,22 @@ export function withoutThose(observed: ObservedImport, left: readonly Exporter[]
 
 /** The derived Service, in which Linkerd finds none of these clusters. */
 function undiscovered(name: string, derived: Service, left: readonly Exporter[]): Service {
-  const { [Annotation.remoteDiscovery]: listed, ...others } = derived.metadata.annotations ?? {};
-  if (listed === undefined) return derived;
-  const gone = new Set(left.map((each) => federatedEntry(name, targetOf(each)?.link.cluster ?? '')));
-  const entries = listed.split(',');
-  const stays = entries.filter((entry) => !gone.has(entry));
-  if (stays.length === entries.length) return derived;
+  const {
+    [Annotation.remoteDiscovery]: remote,
+    [Annotation.localDiscovery]: local,
+    ...others
+  } = derived.metadata.annotations ?? {};
+  const targets = left.map(targetOf);
+  const gone = targets.map((target) => target && federatedEntry(name, target.link.cluster));
+  const stays = remote?.split(',').filter((entry) => !gone.includes(entry));
+  const isLocal = local !== undefined && !targets.includes(undefined);
+  if (stays?.join(',') === remote && isLocal === (local !== undefined)) return derived;
+  const annotations = {
+    ...others,
+    ...(stays !== undefined && { [Annotation.remoteDiscovery]: stays.join(',') }),
+    ...(isLocal && { [Annotation.localDiscovery]: local }),
+  };
   const { name: own, namespace, labels } = derived.metadata;
-  const annotations = { ...others, [Annotation.remoteDiscovery]: stays.join(',') };
   return { metadata: { name: own, namespace, labels, annotations }, spec: derived.spec } as Service;
 }
 

@@ -11,6 +11,7 @@ import {
   sharedPorts,
 } from '../../constructs/rendered/index.ts';
 import { derivedName, importSlicePrefix } from '../../crds/mcs/derived-name.ts';
+import { withoutSuffix } from '../../crds/slice-names.ts';
 import { Label } from '../../crds/wire.ts';
 import { asCopied, gatewayEndpointsOf, isOfAddresses, refreshedSlices } from '../federation/member-slices.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
@@ -120,7 +121,7 @@ const refreshedPodSlices = (
   slices: readonly EndpointSlice[],
 ): readonly KubeObject[] =>
   // A label can be lost; the name, which starts with that of the Service, cannot.
-  [...Map.groupBy(slices, ({ metadata }) => metadata.name.replace(/-ipv[46]$/, ''))].flatMap(([service, of]) =>
+  [...Map.groupBy(slices, ({ metadata }) => withoutSuffix(metadata.name))].flatMap(([service, of]) =>
     refreshedSlices(target ?? {}, of, { service, slicePrefix: service }),
   );
 

@@ -3,6 +3,7 @@
  * from labels and names alone, so that an operator that has just started knows what is ours.
  */
 import { derivingName, importedFrom } from '../../crds/mcs/derived-name.ts';
+import { withoutSuffix } from '../../crds/slice-names.ts';
 import { Annotation, federatedEntry, isProbeName, Label, memberName, Value } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
@@ -97,7 +98,7 @@ export function memberClusters(object: KubeObject): readonly string[] {
 export function memberOf({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
   const [service = '', member = '', ...copied] = name.split('.');
   if (memberName(service) === undefined || member === '') return labels[Label.federationMember];
-  return copied.length > 0 ? undefined : member.replace(/-ipv[46]$/, '');
+  return copied.length > 0 ? undefined : withoutSuffix(member);
 }
 
 /**

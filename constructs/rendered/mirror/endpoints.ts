@@ -5,6 +5,7 @@
  */
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
+import { type Family, sliceSuffix } from '../../../crds/slice-names.ts';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../../../crds/wire.ts';
 import { isIPv6 } from '../../common/prop-rules.ts';
 import { fillSlices } from './fill-slices.ts';
@@ -125,8 +126,6 @@ const slices = (scope: Construct, props: EndpointsObjectProps, family: Family): 
   );
 };
 
-export type Family = 'IPv4' | 'IPv6';
-
 /** What one of several slices holds. */
 interface SliceContent {
   /** What its name ends with, after a dash. */
@@ -148,14 +147,6 @@ const contentsOf = (subsets: readonly EndpointsSubset[], family: Family): readon
         subset: { ...subset, addresses },
       })),
     );
-
-/**
- * Returns what the name of a slice ends with, after a dash.
- * @param index which subset it is of, among those with addresses of the family
- * @param bits those of the part of the subset that it has
- */
-export const sliceSuffix = (family: Family, index: number, bits: string): string =>
-  [family.toLowerCase(), ...(index === 0 ? [] : [index + 1]), ...(bits === '' ? [] : [`b${bits}`])].join('-');
 
 const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPort) => ({
   name: name || undefined,

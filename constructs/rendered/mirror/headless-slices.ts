@@ -3,7 +3,8 @@
  * thousands of pods, and where one of them comes or goes, only the slice that it is in is another.
  */
 import { isIPv6 } from '../../common/prop-rules.ts';
-import { type Family, ordered, sliceSuffix } from './endpoints.ts';
+import { type Family, sliceSuffix } from '../../../crds/slice-names.ts';
+import { ordered } from './endpoints.ts';
 import { changedTree, partsOf, type SlicePart, type SliceTree, treeOf } from './fill-slices.ts';
 import { type HeadlessMirrorAddress, type HeadlessMirrorSubset, placeOfSubset } from './headless-mirror.ts';
 import { crossesGateway, type EndpointPort } from './ports.ts';

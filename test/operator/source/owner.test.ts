@@ -112,6 +112,7 @@ it('knows a slice of a federated Service that has lost the label of its Service 
 test.each([
   ['web-federated.west-ipv4', 'west'],
   ['web-federated.us-west-ipv6', 'us-west'],
+  ['web-federated.west-ipv4-2', 'west'],
   ['web-federated.local-ipv4', 'local'],
   ['web-federated.local.web-abc12', undefined],
   ['somebody', 'label'],
@@ -122,7 +123,8 @@ test.each([
 
 test.each([
   ['web-clusterset.from-west-ipv4', 'west'],
-  ['web-clusterset.from-x-ipv4-ipv6', 'x-ipv4'],
+  ['web-clusterset.from-west-ipv4-12', 'west'],
+  ['web-clusterset.from-x-ipv4-2-ipv6', 'x-ipv4-2'],
   ['web-clusterset.from-x-ipv4.web-abc12', 'x-ipv4'],
   ['web-clusterset.local.web-abc12', undefined],
   ['web-clusterset.somebody', 'label'],
