@@ -71,6 +71,8 @@ export class Stage {
   readonly operators: Operators;
   /** Of the features that the history has. */
   readonly parts: readonly Part[];
+  /** Clusters that are being restored from a backup. */
+  readonly #restoring = new Set<HistoryCluster>();
   readonly #mayRestore: boolean;
   /** Of the gateway that has a name. */
   #addresses: readonly string[] = ['203.0.113.20', '203.0.113.21'];
@@ -215,7 +217,8 @@ export class Stage {
     this.deadGateways.end();
     for (const linkerd of [...this.#linkerd.values(), this.#linkerdLocal]) linkerd.stop('release');
     for (const cluster of this.#clusters) {
-      cluster.start();
+      // A restore takes its time, whatever else is over.
+      if (!this.#restoring.has(cluster)) cluster.start();
       cluster.faults.clear();
       cluster.manner = undefined;
       this.internet.weather(cluster.at, 'fair');
@@ -423,6 +426,7 @@ export class Stage {
         const cluster = this.#at(command.at);
         cluster.goDown();
         if (command.back > 0) {
+          this.#restoring.add(cluster);
           const restore = (): boolean => cluster.restore(command.back, command.more);
           if (command.at !== 'east') this.lose(command.at, command.do, restore);
           else if (restore()) {
@@ -435,7 +439,10 @@ export class Stage {
           const isMissed = leastMs > 0 && this.world.nowMs < this.operators.pausedUntilMs + leastMs;
           if (command.at === 'east') this.deadGateways.disturbed(isMissed ? leastMs : 0);
           if (isMissed) this.world.after(this.world.users, leastMs, comeBack);
-          else cluster.start();
+          else {
+            this.#restoring.delete(cluster);
+            cluster.start();
+          }
         };
         this.world.after(this.world.users, outageMs(command), comeBack);
         break;
