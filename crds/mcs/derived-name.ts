@@ -38,11 +38,12 @@ export const importSlicePrefix = (service: string, targetCluster: string | undef
  */
 export function importedFrom(slice: string): string | null | undefined {
   const [service = '', of = '', ...copied] = slice.split('.');
+  const isCopy = copied.length > 0;
   if (derivingName(service) === undefined) return undefined;
-  if (of === LOCAL) return null;
-  if (!of.startsWith(FROM)) return undefined;
-  const cluster = of.slice(FROM.length);
-  return copied.length > 0 ? cluster : withoutSuffix(cluster);
+  if (of === LOCAL && isCopy) return null;
+  const target = withoutSuffix(of);
+  if (!of.startsWith(FROM) || (!isCopy && target === of)) return undefined;
+  return (isCopy ? of : target).slice(FROM.length);
 }
 
 const LOCAL = 'local';

@@ -97,8 +97,12 @@ export function memberClusters(object: KubeObject): readonly string[] {
  */
 export function memberOf({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
   const [service = '', member = '', ...copied] = name.split('.');
-  if (memberName(service) === undefined || member === '') return labels[Label.federationMember];
-  return copied.length > 0 ? undefined : withoutSuffix(member);
+  const target = withoutSuffix(member);
+  if (memberName(service) !== undefined) {
+    if (member === 'local' && copied.length > 0) return undefined;
+    if (target !== member && copied.length === 0) return target;
+  }
+  return labels[Label.federationMember];
 }
 
 /**

@@ -17,8 +17,8 @@ export const SOURCE: readonly Defect[] = [
     ...OWNER,
     name: 'a slice of a federated Service is of the member that its label says',
     rule: 'L91',
-    find: "if (memberName(service) === undefined || member === '')",
-    replace: 'if (labels[Label.federationMember] !== undefined)',
+    find: 'if (memberName(service) !== undefined) {',
+    replace: 'if (labels[Label.federationMember] === undefined) {',
   },
   {
     ...OWNER,

@@ -116,6 +116,7 @@ test.each([
   ['web-federated.local-ipv4', 'local'],
   ['web-federated.local.web-abc12', undefined],
   ['somebody', 'label'],
+  ['web-federated.somebody', 'label'],
 ])('the slice %s of a federated Service is of member %s, whatever its label says (C1, L91)', (name, expected) => {
   const slice = sliceOf(name, 'web-federated', { 'linkspan.dev/federation-member': 'label' });
   expect(memberOf(slice)).toBe(expected);
@@ -128,6 +129,7 @@ test.each([
   ['web-clusterset.from-x-ipv4.web-abc12', 'x-ipv4'],
   ['web-clusterset.local.web-abc12', undefined],
   ['web-clusterset.somebody', 'label'],
+  ['web-clusterset.from-somebody', 'label'],
   ['clusterset-web-0-08d1016a-ipv4', 'label'],
 ])('the slice %s of a ServiceImport is of cluster %s, whatever its label says (C1, L91)', (name, expected) => {
   const slice = sliceOf(name, 'web-clusterset', { 'linkspan.dev/imported-from': 'label' });
