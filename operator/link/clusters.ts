@@ -45,6 +45,8 @@ export class Clusters {
   readonly #met = new Set<string>();
   /** Clusters whose removal ended although what cannot be read may hold more. */
   readonly #incomplete = new Set<string>();
+  /** Number of times that more of the source cluster could be read than before. */
+  #growths = 0;
 
   constructor(options: ClustersOptions) {
     const { env, reads, makeLink, secretOf } = options;
@@ -140,6 +142,7 @@ export class Clusters {
 
   /** Takes up the removals that were left incomplete: more can be read now. */
   moreReadable(): void {
+    this.#growths += 1;
     this.#incomplete.clear();
     for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
   }
@@ -251,8 +254,13 @@ export class Clusters {
 
   #remove(cluster: string, name: string): void {
     const removal = this.#sessions.remove(cluster, name);
+    const growths = this.#growths;
     void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
-    void removal.run().then((result) => this.#removed(cluster, removal, result));
+    void removal.run().then((result) => {
+      // What could be read only while the removal gave its Lease up is still to be looked at.
+      const isOverdue = result === 'incomplete' && this.#growths > growths;
+      this.#removed(cluster, removal, isOverdue ? 'interrupted' : result);
+    });
   }
 
   #removed(cluster: string, removal: Removal, result: RemovalResult): void {

@@ -164,10 +164,15 @@ onEachBacking('a gateway of another kind', (backing) => {
       'the gateway is alive',
       async () => (await clusters.condition('GatewayAlive', 'nodeport'))?.status === 'True',
     );
-    const probe = await clusters.get<ServiceObject>('Service', 'probe-nodeport', LINKS_NAMESPACE);
-    expect(probe?.spec.ports).toMatchObject([{ name: 'mc-probe', port: 30191 }]);
-    const behind = await clusters.get<EndpointsObject>('Endpoints', 'probe-nodeport', LINKS_NAMESPACE);
-    expect(behind?.subsets?.[0]?.ports).toMatchObject([{ name: 'mc-probe', port: 30191 }]);
+    // The gateway of this test answers probes before they have a Service.
+    const probe = await eventually('the probe has its Service', () =>
+      clusters.get<ServiceObject>('Service', 'probe-nodeport', LINKS_NAMESPACE),
+    );
+    expect(probe.spec.ports).toMatchObject([{ name: 'mc-probe', port: 30191 }]);
+    const behind = await eventually('and its Endpoints', () =>
+      clusters.get<EndpointsObject>('Endpoints', 'probe-nodeport', LINKS_NAMESPACE),
+    );
+    expect(behind.subsets?.[0]?.ports).toMatchObject([{ name: 'mc-probe', port: 30191 }]);
     expect(clusters.gateway.hosts).toContain(`probe-nodeport.${LINKS_NAMESPACE}.svc:30191`);
   });
 });

@@ -85,6 +85,13 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...CLUSTERS,
+    name: 'what can be read only when a removal gives its Lease up is not looked at',
+    rule: 'L93',
+    find: "result === 'incomplete' && this.#growths > growths",
+    replace: "result === 'incomplete' && growths < 0",
+  },
+  {
+    ...CLUSTERS,
     name: 'L43 a removal does not begin while deletions are held',
     rule: 'E5',
     find: 'if (requeueAfterMs > 0) return { requeueAfterMs };',

@@ -679,6 +679,20 @@ describe('what a Link left (E5)', () => {
     await made.end();
   });
 
+  it('in a namespace that can be read while the removal gives its Lease up is removed (L93)', async () => {
+    const made = new World([], { a: 'west' });
+    await made.setReadable('bank', false);
+    made.leases.changeMs = 2_000;
+    while (made.leases.holders[leaseOf('a')] !== 'us') await pass(100);
+    await pass(1_000);
+    expect(made.said).toEqual(['removes west of a']);
+    await made.setReadable('bank', true);
+    made.leases.changeMs = 0;
+    await pass(60_000);
+    expect([made.said.length, made.leases.holders]).toEqual([2, {}]);
+    await made.end();
+  });
+
   it('in namespaces that cannot be read does not keep the Link from its new cluster (L61)', async () => {
     const made = await world([read('a')]);
     await made.setReadable('bank', false);
