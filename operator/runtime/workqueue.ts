@@ -74,21 +74,6 @@ export class Workqueue {
     this.#wake.shift()?.();
   }
 
-  /** Adds the key after a while; of several such times the earliest counts. */
-  addAfter(key: string, delayMs: number): void {
-    const dueMs = performance.now() + delayMs;
-    const waiting = this.#timers.get(key);
-    if (waiting !== undefined) {
-      if (waiting.dueMs <= dueMs) return;
-      clearTimeout(waiting.timer);
-    }
-    const timer = setTimeout(() => {
-      this.#timers.delete(key);
-      this.add(key);
-    }, delayMs);
-    this.#timers.set(key, { timer, dueMs });
-  }
-
   /** Resolves when nothing is queued or being handled. */
   async idle(): Promise<void> {
     if (this.depth === 0) return;
@@ -143,14 +128,36 @@ export class Workqueue {
 
   #settle(key: string, { isPending, requeueAfterMs, retryAfterMs }: Result): void {
     if (retryAfterMs === undefined) {
-      if (isPending !== true) this.#failures.delete(key);
+      if (isPending !== true) this.#succeeded(key);
     } else {
       const failures = this.#failures.get(key) ?? 0;
       this.#failures.set(key, failures + 1);
       this.#metrics?.retried();
-      this.addAfter(key, Math.max(retryAfterMs, backoffMs(failures, this.#backoff, Math.random)));
+      this.#addAfter(key, Math.max(retryAfterMs, backoffMs(failures, this.#backoff, Math.random)));
     }
-    if (requeueAfterMs !== undefined) this.addAfter(key, requeueAfterMs);
+    if (requeueAfterMs !== undefined) this.#addAfter(key, requeueAfterMs);
     if (this.#again.delete(key)) this.add(key);
+  }
+
+  /** What the key was to be handled again for has been seen by who handled it now. */
+  #succeeded(key: string): void {
+    this.#failures.delete(key);
+    clearTimeout(this.#timers.get(key)?.timer);
+    this.#timers.delete(key);
+  }
+
+  /** Adds the key after a while; of several such times the earliest counts. */
+  #addAfter(key: string, delayMs: number): void {
+    const dueMs = performance.now() + delayMs;
+    const waiting = this.#timers.get(key);
+    if (waiting !== undefined) {
+      if (waiting.dueMs <= dueMs) return;
+      clearTimeout(waiting.timer);
+    }
+    const timer = setTimeout(() => {
+      this.#timers.delete(key);
+      this.add(key);
+    }, delayMs);
+    this.#timers.set(key, { timer, dueMs });
   }
 }

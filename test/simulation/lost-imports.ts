@@ -167,13 +167,15 @@ export class LostImports {
 
   /**
    * K3. The address is that of the derived Service, which another operator may have made that has seen nothing of the
-   * ServiceImport, after somebody deleted what there was.
+   * ServiceImport, after somebody deleted what there was. One that has been deleted has none to keep, however long a
+   * finalizer holds it.
    */
   #sawAddresses(object: KubeObject): void {
     const { type, ips = [] } = object.spec as { readonly type?: string; readonly ips?: readonly string[] };
-    const { uid = '' } = object.metadata;
-    if (type !== 'ClusterSetIP') this.#ips.delete(uid);
-    if (type !== 'ClusterSetIP' || ips.length === 0) return;
+    const { uid = '', deletionTimestamp } = object.metadata;
+    const isOver = type !== 'ClusterSetIP' || deletionTimestamp !== undefined;
+    if (isOver) this.#ips.delete(uid);
+    if (isOver || ips.length === 0) return;
     const before = this.#ips.get(uid);
     this.#ips.set(uid, ips.join());
     const maker = this.#makers.get(ips.join());

@@ -14,6 +14,14 @@ const EVENT_SERIES = {
 
 export const RUNTIME: readonly Defect[] = [
   {
+    file: 'operator/runtime/workqueue.ts',
+    tests: ['test/operator/runtime/workqueue.test.ts'],
+    name: 'what failed before is tried again after a success',
+    rule: 'L94',
+    find: 'clearTimeout(this.#timers.get(key)?.timer);\n    this.#timers.delete(key);\n  }\n\n  /** Adds',
+    replace: '}\n\n  /** Adds',
+  },
+  {
     ...REFLECTOR,
     name: 'a server on which everything has expired is asked without a pause',
     rule: 'E11',

@@ -143,17 +143,47 @@ describe('a workqueue', () => {
     expect(handled).toEqual(['a', 'a']);
   });
 
-  it('comes back to a key that asked for it, and at the earliest of several times', async () => {
-    const { queue, handled } = running();
-    queue.addAfter('a', 5000);
-    queue.addAfter('a', 1000);
-    queue.addAfter('a', 3000);
+  it('comes back to a key at the earliest of the times that its failures asked for', async () => {
+    const requeues = [5_000, 1_000, 3_000];
+    const { queue, handled } = running(() => {
+      const requeueAfterMs = requeues.shift();
+      return requeueAfterMs === undefined ? undefined : { requeueAfterMs, retryAfterMs: 60_000 };
+    });
+    for (let times = 0; times < 3; times += 1) {
+      queue.add('a');
+      await pass(0);
+    }
     await pass(999);
-    expect(handled).toEqual([]);
+    expect(handled).toHaveLength(3);
     await pass(1);
-    expect(handled).toEqual(['a']);
-    await pass(10_000);
-    expect(handled).toEqual(['a']);
+    expect(handled).toHaveLength(4);
+    await pass(100_000);
+    expect(handled).toHaveLength(4);
+  });
+
+  it('comes back no more for what failed before a handling that succeeded (L94)', async () => {
+    let failing = true;
+    const { queue, handled } = running(() => (failing ? { retryAfterMs: 1_000 } : { requeueAfterMs: 60_000 }));
+    queue.add('a');
+    await pass(0);
+    failing = false;
+    queue.add('a');
+    await pass(59_999);
+    expect(handled).toHaveLength(2);
+    await pass(1);
+    expect(handled).toHaveLength(3);
+  });
+
+  it('comes back to what failed while nothing could be done since', async () => {
+    const results: Result[] = [{ retryAfterMs: 1_000 }, { isPending: true }];
+    const { queue, handled } = running(() => results.shift());
+    queue.add('a');
+    await pass(0);
+    queue.add('a');
+    await pass(999);
+    expect(handled).toHaveLength(2);
+    await pass(1);
+    expect(handled).toHaveLength(3);
   });
 
   it('comes back to a key after each handling that asks for it, without backoff', async () => {
@@ -176,11 +206,13 @@ describe('a workqueue', () => {
 
   it('ends when handlers have returned, and leaves no timer', async () => {
     const first = gate();
-    const { queue, ended, done } = running(() => first.opened as Promise<undefined>);
+    const { queue, ended, done } = running((key) =>
+      key === 'b' ? { requeueAfterMs: 1_000 } : (first.opened as Promise<undefined>),
+    );
     const over = vi.fn();
     void done.then(over);
     queue.add('a');
-    queue.addAfter('b', 1000);
+    queue.add('b');
     await pass(0);
     ended.abort();
     await pass(0);
@@ -261,7 +293,6 @@ describe('a workqueue', () => {
 describe('whatever is added, and however long handling takes', () => {
   const step = fc.oneof(
     fc.record({ op: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c'), ms: fc.nat(20) }),
-    fc.record({ op: fc.constant('after' as const), key: fc.constantFrom('a', 'b', 'c'), ms: fc.nat(20) }),
     fc.record({ op: fc.constant('pass' as const), key: fc.constant(''), ms: fc.nat(20) }),
   );
 
@@ -296,8 +327,7 @@ describe('whatever is added, and however long handling takes', () => {
             if (op === 'pass') await pass(ms);
             else {
               added.set(key, ++clock);
-              if (op === 'add') queue.add(key);
-              else queue.addAfter(key, ms);
+              queue.add(key);
             }
           }
           await pass(10_000);
