@@ -13,10 +13,9 @@ import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
 import type { FailoverReport } from '../failover/report.ts';
 import { failoverOf, ROUTE_KINDS, ROUTES } from '../failover/routes.ts';
 import { ENDPOINT_SLICES } from '../kube/objects.ts';
-import type { Applier } from '../runtime/applier.ts';
 import { type Listed, ListedKind } from './listed-kind.ts';
 import type { ModelCluster } from './model.ts';
-import { applierOn, settle, SILENT } from './steps.ts';
+import { SILENT, type Stepping, Steps } from './steps.ts';
 
 /** What is known of ServiceFailovers, and of what is in their way. */
 export interface FailoverFacts {
@@ -39,8 +38,7 @@ export interface Knowing {
 export class FailoverForecast {
   /** What keeps each ServiceFailover from working in full, by key; none if nothing does. */
   readonly findings = new Map<string, readonly Finding[]>();
-  readonly #derivation: FailoverDerivation;
-  readonly #applier: Applier;
+  readonly steps: Stepping;
 
   /** @param mayBeServed whether a Link that is not forecast may be served for a cluster: what is behind its mirrors is not known */
   constructor(
@@ -56,7 +54,7 @@ export class FailoverForecast {
     // Those that are written for federated Services count at once.
     model.hold(ENDPOINT_SLICES, watched.slices.store);
     const knowing = new Map(links.map((each) => [each.cluster, each]));
-    this.#derivation = new FailoverDerivation({
+    const derivation = new FailoverDerivation({
       ...{ namespace, namespaces, source, watched },
       endpoints: new ServiceEndpoints({
         namespace,
@@ -71,19 +69,12 @@ export class FailoverForecast {
       now: () => Infinity,
       routeWritten: () => undefined,
     });
-    this.#applier = applierOn(model, (object) => failoverOf(object) !== undefined);
-  }
-
-  /** Nothing is due of itself: all are looked at in each round, since they are few, and wait for what others write. */
-  readonly isDue = false;
-
-  takeKeys(): readonly string[] {
-    return [...this.#derivation.keys()].sort();
-  }
-
-  /** Makes the steps of one key until there is none. Returns the ids of what was written. */
-  settle(key: string): Promise<readonly string[]> {
-    return settle(this.#derivation, key, this.#applier);
+    // They are few, and all wait for what others write.
+    this.steps = new Steps({
+      ...{ derivation, model },
+      isOurs: (object) => failoverOf(object) !== undefined,
+      waiting: () => derivation.keys(),
+    });
   }
 
   /** Notes what would be reported. */

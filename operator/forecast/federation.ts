@@ -10,12 +10,11 @@ import type { FederationParty, Participant as Taking } from '../federation/party
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
-import type { Applier } from '../runtime/applier.ts';
 import { ALWAYS_GONE } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { ListedTarget } from './listed-target.ts';
 import type { ModelCluster } from './model.ts';
-import { applierOn, settle, SILENT } from './steps.ts';
+import { SILENT, type Stepping, Steps } from './steps.ts';
 
 /** What is known of federated Services beside the Links that are served. */
 export interface FederationFacts {
@@ -41,9 +40,7 @@ type LocalParticipant = Taking<LocalParty>;
 export class FederationForecast {
   /** By target cluster: the status of each of its members, by key. */
   readonly statuses = new Map<string, Map<string, MirrorStatus>>();
-  readonly #derivation: FederationDerivation;
-  readonly #applier: Applier;
-  readonly #due = new Set<string>();
+  readonly steps: Stepping;
 
   constructor(
     config: OperatorConfig,
@@ -53,7 +50,7 @@ export class FederationForecast {
   ) {
     const { stores: source } = model;
     const parties = new Map(participants.map((each) => [each.cluster, this.#party(each)]));
-    this.#derivation = new FederationDerivation({
+    const derivation = new FederationDerivation({
       env: { config, source, log: SILENT },
       local: localParty(localTarget(config, model.services, facts), facts),
       parties,
@@ -62,26 +59,12 @@ export class FederationForecast {
       selecting: () => [],
       awaitedRetryMs: 0,
     });
-    this.#applier = applierOn(model, isOfFederation);
-    source.subscribeFederations((key) => this.#due.add(key));
-    for (const key of this.#derivation.keys()) this.#due.add(key);
-  }
-
-  get isDue(): boolean {
-    return this.#due.size > 0;
-  }
-
-  /** Takes the keys that are due, and those whose Services do not all join, which what others write may change. */
-  takeKeys(): readonly string[] {
-    const unsettled = [...this.#derivation.keys()].filter((key) => !this.#derivation.isSettled(key));
-    const keys = [...new Set([...this.#due, ...unsettled])].sort();
-    this.#due.clear();
-    return keys;
-  }
-
-  /** Makes the steps of one key until there is none. Returns the ids of what was written. */
-  settle(key: string): Promise<readonly string[]> {
-    return settle(this.#derivation, key, this.#applier);
+    const steps = new Steps({
+      ...{ derivation, model, isOurs: isOfFederation },
+      waiting: () => [...derivation.keys()].filter((key) => !derivation.isSettled(key)),
+    });
+    this.steps = steps;
+    source.subscribeFederations((key) => steps.add(key));
   }
 
   #party(participant: Participant): FederationParty {

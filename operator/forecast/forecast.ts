@@ -11,7 +11,8 @@ import { type FailoverFacts, FailoverForecast } from './failovers.ts';
 import { type FederationFacts, FederationForecast } from './federation.ts';
 import { type ImportFacts, ImportForecast } from './imports.ts';
 import type { ModelCluster, Touched } from './model.ts';
-import { type LeftCluster, type LinkForecast, Party, Removed, Served, type ServedLink } from './party.ts';
+import { type LeftCluster, type LinkForecast, type Party, Removed, Served, type ServedLink } from './party.ts';
+import type { Stepping } from './steps.ts';
 
 export type { LeftCluster, LinkForecast, ServedLink } from './party.ts';
 
@@ -61,14 +62,6 @@ export interface Forecast {
   readonly findings: readonly ForecastFinding[];
 }
 
-/** What makes the steps of one sort of objects, or of one Link's mirrors. */
-interface Stepping {
-  /** Whether anything is due besides what is tried again and again. */
-  readonly isDue: boolean;
-  takeKeys(): readonly string[];
-  settle(key: string): Promise<readonly string[]>;
-}
-
 /** Rounds over what may still change; each follows what the one before has written. */
 const MAX_ROUNDS = 20;
 
@@ -84,10 +77,10 @@ export async function forecast(options: ForecastOptions): Promise<Forecast> {
   const failovers = options.failover && new FailoverForecast(config, model, options.failover, served, mayHaveLink);
   for (const party of parties) party.begin();
   const origins = await settleAll(model, [
-    ...parties.map((by) => ({ sort: 'mirror', by }) as const),
-    { sort: 'federated', by: federations },
-    ...(imports === undefined ? [] : [{ sort: 'import', by: imports } as const]),
-    ...(failovers === undefined ? [] : [{ sort: 'failover', by: failovers } as const]),
+    ...parties.map((party) => ({ sort: 'mirror', steps: party.steps, party }) as const),
+    { sort: 'federated', steps: federations.steps },
+    ...(imports === undefined ? [] : [{ sort: 'import', steps: imports.steps } as const]),
+    ...(failovers === undefined ? [] : [{ sort: 'failover', steps: failovers.steps } as const]),
   ]);
   return {
     changes: model.touched.flatMap((touched) => changeOf(touched, origins)),
@@ -104,7 +97,9 @@ export async function forecast(options: ForecastOptions): Promise<Forecast> {
 /** What an object was written for. */
 interface Origin {
   readonly sort: Sort;
-  readonly by: Stepping;
+  readonly steps: Stepping;
+  /** Undefined for what is of all Links. */
+  readonly party?: Party;
   readonly key: string;
 }
 
@@ -117,11 +112,11 @@ async function settleAll(
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = model.writes;
     for (const each of all) {
-      for (const key of each.by.takeKeys()) {
-        for (const id of await each.by.settle(key)) origins.set(id, { ...each, key });
+      for (const key of each.steps.takeKeys()) {
+        for (const id of await each.steps.settle(key)) origins.set(id, { ...each, key });
       }
     }
-    if (model.writes === before && !all.some(({ by }) => by.isDue)) break;
+    if (model.writes === before && !all.some(({ steps }) => steps.isDue)) break;
   }
   return origins;
 }
@@ -131,8 +126,8 @@ function changeOf(touched: Touched, origins: ReadonlyMap<string, Origin>): reado
   const object = after ?? before;
   const origin = object && origins.get(idOf(of, object));
   if (origin === undefined) return [];
-  const { sort, by, key } = origin;
-  if (!(by instanceof Party)) return [{ ...touched, sort, link: '', cluster: '', service: key, status: undefined }];
-  const { link, cluster, statuses } = by;
+  const { sort, party, key } = origin;
+  if (party === undefined) return [{ ...touched, sort, link: '', cluster: '', service: key, status: undefined }];
+  const { link, cluster, statuses } = party;
   return [{ ...touched, sort, link, cluster, service: key === PROBE_KEY ? undefined : key, status: statuses.get(key) }];
 }

@@ -12,14 +12,13 @@ import type { ImportReport } from '../mcs/report.ts';
 import { formerExporter } from '../mcs/session-party.ts';
 import { KEPT } from '../mcs/watched.ts';
 import type { Refusal } from '../mirror/reasons.ts';
-import type { Applier } from '../runtime/applier.ts';
 import { importOf } from '../source/owner.ts';
 import { ALWAYS_GONE, NO_PODS } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { type ExportLists, ListedExports } from './listed-exports.ts';
 import { type Listed, ListedKind } from './listed-kind.ts';
 import type { ModelCluster } from './model.ts';
-import { applierOn, settle, SILENT } from './steps.ts';
+import { SILENT, type Stepping, Steps } from './steps.ts';
 
 /** What is known of ServiceImports beside the Links that are served. */
 export interface ImportFacts {
@@ -42,9 +41,7 @@ export class ImportForecast {
   readonly #refused = new Map<string, ImportFinding>();
   readonly #parties: ImportParties;
   readonly #derivation: ImportDerivation;
-  readonly #applier: Applier;
-  readonly #due = new Set<string>();
-  #hasBegun = false;
+  readonly steps: Stepping;
 
   /** @param mayHaveLink whether a Link that is not forecast names a cluster: what there is of it stays */
   constructor(
@@ -71,8 +68,13 @@ export class ImportForecast {
       parties: this.#parties,
       report: this.#report(),
     });
-    this.#applier = applierOn(model, (object) => importOf(object) !== undefined);
-    source.subscribeImports((key) => this.#due.add(key));
+    const steps = new Steps({
+      ...{ derivation: this.#derivation, model },
+      isOurs: (object) => importOf(object) !== undefined,
+      waiting: () => this.findings.keys(),
+    });
+    this.steps = steps;
+    source.subscribeImports((key) => steps.add(key));
   }
 
   /** Lets the target of a Link take part. */
@@ -93,24 +95,6 @@ export class ImportForecast {
   /** What keeps Services from being imported as they should be, by `namespace/name`. */
   get findings(): ReadonlyMap<string, ImportFinding> {
     return new Map([...this.#refused, ...this.#said]);
-  }
-
-  get isDue(): boolean {
-    return this.#due.size > 0;
-  }
-
-  /** Takes the keys that are due: all of them at first, and what is in somebody's way in each round. */
-  takeKeys(): readonly string[] {
-    if (!this.#hasBegun) for (const key of this.#derivation.keys()) this.#due.add(key);
-    this.#hasBegun = true;
-    const keys = [...new Set([...this.#due, ...this.findings.keys()])].sort();
-    this.#due.clear();
-    return keys;
-  }
-
-  /** Makes the steps of one key until there is none. Returns the ids of what was written. */
-  settle(key: string): Promise<readonly string[]> {
-    return settle(this.#derivation, key, this.#applier);
   }
 
   /** Notes what would be reported. */

@@ -13,7 +13,6 @@ import { type Manifests, NOTHING } from '../mirror/manifests.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { GatewayView, Observed } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
-import type { Applier } from '../runtime/applier.ts';
 import { ENDLESS } from '../runtime/turns.ts';
 import { ownerOf } from '../source/owner.ts';
 import { knowledgeOf, type TargetKnowledge } from '../failover/readiness.ts';
@@ -24,7 +23,7 @@ import type { ImportForecast } from './imports.ts';
 import type { ListedExports } from './listed-exports.ts';
 import type { ListedTarget } from './listed-target.ts';
 import type { ModelCluster } from './model.ts';
-import { applierOn, settle, SILENT } from './steps.ts';
+import { SILENT, type Stepping, Steps } from './steps.ts';
 
 /** A Link that is served. */
 export interface ServedLink {
@@ -73,11 +72,8 @@ export abstract class Party {
   readonly link: string;
   readonly cluster: string;
   protected readonly context: Context;
+  readonly steps: Stepping;
   readonly #derivation: MirrorDerivation;
-  readonly #applier: Applier;
-  /** Keys whose outcome may change by what others write. */
-  readonly #due = new Set<string>();
-  #hasBegun = false;
 
   constructor(link: string, cluster: string, context: Context) {
     this.link = link;
@@ -90,8 +86,13 @@ export abstract class Party {
       probe: () => this.probe(),
     };
     this.#derivation = new MirrorDerivation({ link, cluster, from, claims, source: model.stores, turns: ENDLESS });
-    this.#applier = applierOn(model, (object) => ownerOf(object, config.namespace)?.cluster === cluster);
-    model.stores.subscribe(cluster, (key) => this.#due.add(key));
+    const steps = new Steps({
+      ...{ derivation: this.#derivation, model },
+      isOurs: (object) => ownerOf(object, config.namespace)?.cluster === cluster,
+      waiting: () => this.#unmirrored(),
+    });
+    this.steps = steps;
+    model.stores.subscribe(cluster, (key) => steps.add(key));
   }
 
   protected abstract keys(): Iterable<string>;
@@ -103,34 +104,13 @@ export abstract class Party {
     return this.#derivation.statuses;
   }
 
-  /** Has a key looked at again. */
-  protected add(key: string): void {
-    this.#due.add(key);
-  }
-
-  /** Whether anything is due besides what is tried again and again. */
-  get isDue(): boolean {
-    return this.#due.size > 0;
-  }
-
   /** Enters all claims on names, before any is acted on, as after a list (rule A7). */
   begin(): void {
     for (const key of this.keys()) enterClaims(this.observe(key), this.context.claims);
   }
 
-  /** Takes the keys that are due: all of them at first, and what is not mirrored in each round. */
-  takeKeys(): readonly string[] {
-    if (!this.#hasBegun) for (const key of this.#derivation.keys()) this.add(key);
-    this.#hasBegun = true;
-    for (const [key, { mirrored }] of this.statuses) if (!mirrored) this.add(key);
-    const keys = [...this.#due].sort();
-    this.#due.clear();
-    return keys;
-  }
-
-  /** Makes the steps of one key until there is none. Returns the ids of what was written. */
-  settle(key: string): Promise<readonly string[]> {
-    return settle(this.#derivation, key, this.#applier);
+  *#unmirrored(): Iterable<string> {
+    for (const [key, { mirrored }] of this.statuses) if (!mirrored) yield key;
   }
 }
 
@@ -195,7 +175,7 @@ export class Served extends Party {
   /** Counts what the lists take away, once all take part. */
   override begin(): void {
     const { name, createdAt, confirmPrune } = this.#served.settings;
-    this.context.claims.join(this.cluster, { createdAt, name }, (key) => this.add(key));
+    this.context.claims.join(this.cluster, { createdAt, name }, (key) => this.steps.add(key));
     this.#target.pods.recount();
     this.#target.held.relisted(confirmPrune);
     super.begin();

@@ -10,31 +10,75 @@ import type { ModelCluster } from './model.ts';
 /** Passes of one key: each makes one step. */
 const MAX_PASSES = 20;
 
-/** Makes the steps of one key until there is none. Returns the ids of what was written. */
-export async function settle<O, D, R extends Reason>(
-  derivation: Derivation<O, D, R>,
-  key: string,
-  applier: Applier,
-): Promise<readonly string[]> {
-  const { signal } = new AbortController();
-  const written: string[] = [];
-  for (let passes = 0; passes < MAX_PASSES; passes += 1) {
-    const observed = derivation.observe(key);
-    const decision = derivation.decide(observed);
-    if ((await derivation.prepare?.(key, observed, decision, signal)) !== undefined) break;
-    const pass = await stepOf(derivation, { observed, decision }, { applier, conflictRetryMs: 0 }, signal);
-    written.push(...pass.done.flatMap(({ of, object }) => idsOf(of, object)));
-    if (pass.again) continue;
-    await derivation.settled(key, observed, decision, pass, signal);
-    break;
-  }
-  return written;
+/** What makes the steps of one sort of objects, or of one Link's mirrors. */
+export interface Stepping {
+  /** Whether anything is due besides what waits for others. */
+  readonly isDue: boolean;
+  /** Has a key looked at again. */
+  add(key: string): void;
+  /** Takes the keys that are due, and those that wait, in the order of their names. */
+  takeKeys(): readonly string[];
+  /** Makes the steps of one key until there is none. Returns the ids of what was written. */
+  settle(key: string): Promise<readonly string[]>;
 }
 
-/** @param isOurs whether an object that prevents a creation is ours after all */
-export const applierOn = (model: ModelCluster, isOurs: (object: KubeObject) => boolean): Applier =>
-  // The model shows its writes by itself.
-  new Applier({ client: model, stores: {}, isOurs, mayWrite: () => true });
+export interface StepsOptions<O, D, R extends Reason> {
+  readonly derivation: Derivation<O, D, R>;
+  readonly model: ModelCluster;
+  /** Whether an object that prevents a creation is ours after all. */
+  readonly isOurs: (object: KubeObject) => boolean;
+  /** The keys that have not come to what they should, which what others write may change. */
+  readonly waiting: () => Iterable<string>;
+}
+
+/** The steps of one derivation: those of all its keys at first, then of those that are due. */
+export class Steps<O, D, R extends Reason> implements Stepping {
+  readonly #options: StepsOptions<O, D, R>;
+  readonly #applier: Applier;
+  readonly #due = new Set<string>();
+  #hasBegun = false;
+
+  constructor(options: StepsOptions<O, D, R>) {
+    this.#options = options;
+    // The model shows its writes by itself.
+    this.#applier = new Applier({ client: options.model, stores: {}, isOurs: options.isOurs, mayWrite: () => true });
+  }
+
+  add(key: string): void {
+    this.#due.add(key);
+  }
+
+  get isDue(): boolean {
+    return this.#due.size > 0;
+  }
+
+  takeKeys(): readonly string[] {
+    const { derivation, waiting } = this.#options;
+    const all = this.#hasBegun ? [] : derivation.keys();
+    this.#hasBegun = true;
+    const keys = [...new Set([...all, ...this.#due, ...waiting()])].sort();
+    this.#due.clear();
+    return keys;
+  }
+
+  async settle(key: string): Promise<readonly string[]> {
+    const { derivation } = this.#options;
+    const { signal } = new AbortController();
+    const written: string[] = [];
+    for (let passes = 0; passes < MAX_PASSES; passes += 1) {
+      const observed = derivation.observe(key);
+      const decision = derivation.decide(observed);
+      if ((await derivation.prepare?.(key, observed, decision, signal)) !== undefined) break;
+      const context = { applier: this.#applier, conflictRetryMs: 0 };
+      const pass = await stepOf(derivation, { observed, decision }, context, signal);
+      written.push(...pass.done.flatMap(({ of, object }) => idsOf(of, object)));
+      if (pass.again) continue;
+      await derivation.settled(key, observed, decision, pass, signal);
+      break;
+    }
+    return written;
+  }
+}
 
 /** With a Service, the API server deletes its Endpoints. */
 const idsOf = (of: Resource, object: KubeObject): readonly string[] =>
