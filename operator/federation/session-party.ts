@@ -11,9 +11,8 @@ import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { FederationEnvironment } from './party.ts';
 import type { LinkReport } from '../served/environment.ts';
-import type { AspectListener } from '../served/listeners.ts';
 import type { ServedTarget } from '../served/served-target.ts';
-import { ALWAYS_GONE, type Aspect, type Certainty } from '../target/aspect.ts';
+import { ALWAYS_GONE, type Aspect, type AspectListener, type Certainty } from '../target/aspect.ts';
 import { type NamespaceBudget, namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 import type { FederationParty } from './party.ts';
 

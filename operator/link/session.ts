@@ -71,6 +71,7 @@ export class Session {
       report,
       parts: () => env.imports?.partsOf(cluster) ?? [],
       record: () => this.lease.noted(),
+      reachable: (obstacle) => this.#found(obstacle),
       signal: this.#stopped.signal,
     });
     this.#mirrors = new Mirrors({
@@ -99,12 +100,9 @@ export class Session {
     const { target, reading } = this.#exports;
     this.#imports = new SessionImports({ cluster, env, link, target, reading });
     this.#reachability = new Reachability(name, log, report);
-    this.#exports.subscribe({
-      mirrors: this.#mirrors,
-      members: this.#party,
-      imports: this.#imports,
-      reachable: (obstacle) => this.#found(obstacle),
-    });
+    for (const each of [target.mirrored, target.pods]) each.subscribe(this.#mirrors);
+    target.members.subscribe(this.#party);
+    target.exports.subscribe(this.#imports);
     this.#gateway = new Gateway({
       config,
       families,

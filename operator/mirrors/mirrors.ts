@@ -10,7 +10,7 @@ import type { MayWrite } from '../runtime/fence.ts';
 import { ENDLESS, type Turns } from '../runtime/turns.ts';
 import { deriving } from '../served/deriving.ts';
 import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
-import type { MirrorListener } from '../served/listeners.ts';
+import type { AspectListener } from '../target/aspect.ts';
 import { ownerOf, PROBE_KEY } from '../source/owner.ts';
 import { countPass, startCounts } from './counts.ts';
 import {
@@ -35,7 +35,7 @@ export interface MirrorsOptions {
   readonly logsEach?: boolean;
 }
 
-export class Mirrors implements MirrorListener, MirrorFollower {
+export class Mirrors implements AspectListener, MirrorFollower {
   readonly #options: MirrorsOptions;
   readonly #derivation: MirrorDerivation;
   readonly #controller: DerivationController<ObservedKey, DecidedKey, Refusal>;

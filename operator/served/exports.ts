@@ -11,7 +11,6 @@ import type { TargetObstacle } from '../target/target.ts';
 import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';
 import { type ExportListener, ExportReading } from './export-reading.ts';
-import type { AspectListener, MirrorListener } from './listeners.ts';
 import { type ReaderListener, TargetReader } from './reader.ts';
 import { type Selection, selectsNothing } from './selection.ts';
 import { ServedTarget, type ServedTargetOptions } from './served-target.ts';
@@ -25,17 +24,10 @@ export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'rec
   readonly settings: Settings;
   readonly env: SharedEnvironment;
   readonly report: LinkReport;
+  /** Takes what is in the way of reading the target; undefined if nothing is. */
+  readonly reachable: (obstacle: TargetObstacle | undefined) => void;
   /** Ends all watches. */
   readonly signal: AbortSignal;
-}
-
-/** Who is notified of what may have changed. */
-export interface ExportsListeners {
-  readonly mirrors: MirrorListener;
-  readonly members: AspectListener;
-  readonly imports: AspectListener;
-  /** Takes what is in the way of reading the target; undefined if nothing is. */
-  reachable(obstacle: TargetObstacle | undefined): void;
 }
 
 export class Exports implements ReaderListener, ExportListener {
@@ -46,7 +38,6 @@ export class Exports implements ReaderListener, ExportListener {
   readonly #options: ExportsOptions;
   readonly #reader: TargetReader;
   readonly #log: TargetLog;
-  #listeners: ExportsListeners | undefined;
   #settings: Settings;
 
   constructor(options: ExportsOptions) {
@@ -79,15 +70,6 @@ export class Exports implements ReaderListener, ExportListener {
     });
   }
 
-  /** Reports what may have changed to those who derive from it. */
-  subscribe(listeners: ExportsListeners): void {
-    const { mirrored, pods, members, exports } = this.target;
-    this.#listeners = listeners;
-    for (const each of [mirrored, pods]) each.subscribe(listeners.mirrors);
-    members.subscribe(listeners.members);
-    exports.subscribe(listeners.imports);
-  }
-
   /** Condition `TargetWithinLimits`, if the target exports more than is served of it (rule E10). */
   get beyondLimits(): Verdict | undefined {
     const { excess } = this.target.limits;
@@ -115,8 +97,7 @@ export class Exports implements ReaderListener, ExportListener {
     this.#confirm();
     const isReadAnew = this.#reader.isReadOtherwise(settings);
     if (isReadAnew) {
-      this.#listeners?.mirrors.restarted();
-      this.#listeners?.members.restarted();
+      for (const each of [mirrored, members]) each.restarted();
       held.restarted([mirrored, pods, members]);
     }
     this.#reader.select(settings);
@@ -159,12 +140,12 @@ export class Exports implements ReaderListener, ExportListener {
   }
 
   reachable(obstacle: TargetObstacle | undefined): void {
-    this.#listeners?.reachable(obstacle);
+    this.#options.reachable(obstacle);
   }
 
   serviceChanged(key: string, left: readonly string[]): void {
     const { mirrored, pods } = this.target;
-    this.#listeners?.mirrors.seen(key);
+    mirrored.seen(key);
     mirrored.noted(key);
     pods.noted(key, left);
     if (mirrored.isGone(key)) mirrored.ask(key);
@@ -202,7 +183,7 @@ export class Exports implements ReaderListener, ExportListener {
   }
 
   exportsReread(): void {
-    this.#listeners?.imports.listed();
+    this.target.exports.listed();
   }
 
   exportsFound(): void {
@@ -217,8 +198,7 @@ export class Exports implements ReaderListener, ExportListener {
   relisted(): void {
     for (const each of [this.target.mirrored, this.target.pods, this.target.members]) each.recount();
     this.#count();
-    this.#listeners?.mirrors.listed();
-    this.#listeners?.members.listed();
+    for (const each of [this.target.mirrored, this.target.members]) each.listed();
     this.#options.report.statusChanged();
   }
 

@@ -31,6 +31,18 @@ export interface Aspect<T> {
   forget(key: string): void;
 }
 
+/** Learns what may have changed of one sort of a target's exports. */
+export interface AspectListener {
+  /** Reconciles keys of Services: what is known of them, or what may be made of them, has changed. */
+  changed(keys: Iterable<string>): void;
+  /** All were listed anew, and are known. @default - nothing is done */
+  listed?(): void;
+  /** They are about to be listed by another selector. @default - nothing is done */
+  restarted?(): void;
+  /** The target has changed one: what is made of it follows from now on. @default - nothing is done */
+  seen?(key: string): void;
+}
+
 /** What the target answers when it is asked for the pods behind one Service (rule D5). */
 export interface PodAnswers {
   /** Whether the target has answered that this pod is not among them. */

@@ -2,14 +2,9 @@
  * One sort of what a target exports, as it is counted: what is gone against what may go at once (rule E6), and what is
  * there against the limit of the Link (rule E10).
  */
+import type { AspectListener } from '../aspect.ts';
 import { type Candidate, Cap } from './cap.ts';
 import type { ExportState, ExportStates, SortLosses } from './losses.ts';
-
-/** Is given what may have changed of one sort. */
-export interface CountedListener {
-  /** Reconciles keys of Services: what is known of them, or what may be made of them, has changed. */
-  changed(keys: Iterable<string>): void;
-}
 
 export interface CountedOptions {
   /** What is counted, in the plural, for messages. */
@@ -33,7 +28,7 @@ export abstract class Counted {
   readonly #report: CountedOptions['report'];
   readonly #onFewerHeld: CountedOptions['onFewerHeld'];
   readonly #cap: Cap;
-  #listener: CountedListener | undefined;
+  readonly #listeners: AspectListener[] = [];
 
   constructor({ what, setting, most, losses, report, onFewerHeld }: CountedOptions) {
     this.what = what;
@@ -81,14 +76,30 @@ export abstract class Counted {
     return this.#cap.admits(key);
   }
 
-  /** Reports what may have changed to one listener. */
-  subscribe(listener: CountedListener): void {
-    this.#listener = listener;
+  /** Tells a listener what may have changed from now on. */
+  subscribe(listener: AspectListener): void {
+    this.#listeners.push(listener);
   }
 
   /** Has what is made of keys reconciled. */
   changed(keys: Iterable<string>): void {
-    this.#listener?.changed(this.servicesOf(keys));
+    const services = [...this.servicesOf(keys)];
+    for (const listener of this.#listeners) listener.changed(services);
+  }
+
+  /** Tells that all were listed anew, and are known. */
+  listed(): void {
+    for (const listener of this.#listeners) listener.listed?.();
+  }
+
+  /** Tells that they are about to be listed by another selector. */
+  restarted(): void {
+    for (const listener of this.#listeners) listener.restarted?.();
+  }
+
+  /** Tells that the target has changed one. */
+  seen(key: string): void {
+    for (const listener of this.#listeners) listener.seen?.(key);
   }
 
   /** Handles that all were listed anew, or that others are read: the limit is applied anew. */

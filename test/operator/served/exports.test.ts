@@ -3,7 +3,7 @@ import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Exports, type ExportsOptions } from '../../../operator/served/exports.ts';
-import type { MirrorListener } from '../../../operator/served/listeners.ts';
+import type { AspectListener } from '../../../operator/target/aspect.ts';
 import { Progress } from '../../../operator/mirrors/progress.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
@@ -77,7 +77,7 @@ function reading(
   const members: string[] = [];
   /** The clients that ServiceExports were to be read with. */
   const clientsUsed: KubeClient[] = [];
-  const mirrors: MirrorListener = {
+  const mirrors: AspectListener = {
     seen: (key) => progress.changed(key),
     changed: (keys) => added.push(...keys),
     listed: () => {
@@ -106,17 +106,13 @@ function reading(
     metrics,
     log: recordingLog(lines),
   } as unknown as Environment;
-  const exports = new Exports({ settings, env, report, signal: stop.signal });
+  const exports = new Exports({ settings, env, report, reachable: () => undefined, signal: stop.signal });
   vi.spyOn(exports.reading, 'use').mockImplementation((used) => void clientsUsed.push(used));
-  exports.subscribe({
-    mirrors,
-    members: {
-      changed: (keys) => void members.push(...keys),
-      listed: () => void members.push('listed'),
-      restarted: () => void members.push('restarted'),
-    },
-    imports: { changed: () => undefined, listed: () => undefined, restarted: () => undefined },
-    reachable: () => undefined,
+  for (const each of [exports.target.mirrored, exports.target.pods]) each.subscribe(mirrors);
+  exports.target.members.subscribe({
+    changed: (keys) => void members.push(...keys),
+    listed: () => void members.push('listed'),
+    restarted: () => void members.push('restarted'),
   });
   running = exports;
   void exports.adopt(client, () => undefined, stop.signal);
@@ -153,6 +149,20 @@ describe('the exports of a target', () => {
     await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
     expect([withdrawn, added]).toEqual([['shop/web'], expect.arrayContaining(['shop/web'])]);
     expect(exports.target.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
+  });
+
+  it('are made known to everybody who derives from them', async () => {
+    const { exports, added, lists, listed } = reading();
+    const heard: string[] = [];
+    const others: string[] = [];
+    exports.target.mirrored.subscribe({ changed: (keys) => heard.push(...keys), listed: () => heard.push('listed') });
+    exports.target.exports.subscribe({ changed: (keys) => others.push(...keys) });
+    await listed();
+    heard.length = added.length = lists.length = 0;
+    putAll(['web']);
+    await eventually('both know it', async () => added.includes('shop/web') && heard.includes('shop/web'));
+    expect([heard.filter((each) => each !== 'listed'), others]).toEqual([added, []]);
+    expect(heard.filter((each) => each === 'listed')).toHaveLength(lists.length);
   });
 
   it('claim their names until the target has confirmed that they are gone (A7, L66)', async () => {
