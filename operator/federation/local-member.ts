@@ -27,9 +27,6 @@ export interface LocalMemberOptions {
 /** What is not selected, and never will be. */
 const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
 
-/** Nothing is exported to the cluster itself. */
-const NEVER = (): void => undefined;
-
 export class LocalMember implements Participant<LocalParty> {
   readonly #env: SharedEnvironment;
   readonly #report: LocalReport;
@@ -97,17 +94,16 @@ export class LocalMember implements Participant<LocalParty> {
       timings: tuning.sourceTimings,
       labelCopyMs: tuning.labelCopyMs,
       readSlice: readLocalSlice,
-      onMember: (key) => federations.add(key),
-      onChange: NEVER,
-      onAnswer: NEVER,
-      onUnanswered: NEVER,
-      onRelisted: () => {
-        if (isFirst) this.#report.listed(target.members.keys());
-        isFirst = false;
-        federations.addAll();
+      listener: {
+        memberChanged: (key) => federations.add(key),
+        relisted: () => {
+          if (isFirst) this.#report.listed(target.members.keys());
+          isFirst = false;
+          federations.addAll();
+        },
+        reachable: (obstacle) => this.#reachable(obstacle),
+        malformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
       },
-      onReachable: (obstacle) => this.#reachable(obstacle),
-      onMalformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
     });
     return target;
   }

@@ -23,10 +23,12 @@ export class LocalExports implements Exporting<LocalExporter> {
       returnGraceMs: tuning.returnGraceMs,
       readSlice: readLocalSlice,
       log,
-      onChange: (key) => this.#imports?.add(key),
-      onRelisted: () => this.#imports?.addAll(),
-      onIdentity: () => this.#imports?.addAll(),
-      onMalformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
+      listener: {
+        changed: (key) => this.#imports?.add(key),
+        relisted: () => this.#imports?.addAll(),
+        identityChanged: () => this.#imports?.addAll(),
+        malformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
+      },
     });
     this.exports = {
       confirmsGone: (key) => confirmsGone(this.#exports, key),

@@ -154,13 +154,15 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     const nothing = (): void => undefined;
     const exports = new ClusterExports({
       ...this.#source(client),
-      onChange: nothing,
-      onRelisted: nothing,
-      onIdentity: nothing,
-      onMalformed: nothing,
-      onReachable: (obstacle) => {
-        onObstacle(obstacle);
-        if (obstacle === undefined) resolve();
+      listener: {
+        changed: nothing,
+        relisted: nothing,
+        identityChanged: nothing,
+        malformed: nothing,
+        reachable: (obstacle) => {
+          onObstacle(obstacle);
+          if (obstacle === undefined) resolve();
+        },
       },
     });
     void exports.run(AbortSignal.any([signal, stop.signal]));
@@ -200,27 +202,29 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     const exports: ClusterExports = new ClusterExports({
       ...this.#source(client),
       returnGraceMs: env.tuning.returnGraceMs,
-      onChange: (key) => {
-        if (isCurrent()) listener.exportChanged(key);
+      listener: {
+        changed: (key) => {
+          if (isCurrent()) listener.exportChanged(key);
+        },
+        relisted: () => {
+          if (isCurrent()) listener.exportsListed();
+        },
+        identityChanged: () => {
+          if (isCurrent()) listener.exportsReread();
+        },
+        reachable: (obstacle) => {
+          if (!isCurrent()) return;
+          const hadAnswered = reading.found !== undefined && reading.found.obstacle === undefined;
+          reading.found = { obstacle };
+          listener.exportsFound();
+          // What waits for an answer of the target may go on.
+          if (hadAnswered !== (obstacle === undefined)) listener.exportsReread();
+        },
+        heard: () => {
+          if (isCurrent()) listener.exportsHeard();
+        },
+        malformed: (what) => listener.malformed(what),
       },
-      onRelisted: () => {
-        if (isCurrent()) listener.exportsListed();
-      },
-      onIdentity: () => {
-        if (isCurrent()) listener.exportsReread();
-      },
-      onReachable: (obstacle) => {
-        if (!isCurrent()) return;
-        const hadAnswered = reading.found !== undefined && reading.found.obstacle === undefined;
-        reading.found = { obstacle };
-        listener.exportsFound();
-        // What waits for an answer of the target may go on.
-        if (hadAnswered !== (obstacle === undefined)) listener.exportsReread();
-      },
-      onHeard: () => {
-        if (isCurrent()) listener.exportsHeard();
-      },
-      onMalformed: (what) => listener.malformed(what),
     });
     const reading: Reading = { exports, stop: new AbortController() };
     return reading;

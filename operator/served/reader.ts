@@ -183,33 +183,35 @@ export class TargetReader implements TargetView {
       namespaces: this.#selection.targetNamespaces,
       timings: env.tuning.targetTimings,
       labelCopyMs: env.tuning.labelCopyMs,
-      onChange: (key, left = []) => {
-        if (isCurrent()) listener.serviceChanged(key, left);
+      listener: {
+        serviceChanged: (key, left = []) => {
+          if (isCurrent()) listener.serviceChanged(key, left);
+        },
+        memberChanged: (key) => {
+          if (isCurrent()) listener.memberChanged(key);
+        },
+        relisted: () => {
+          if (isCurrent()) listener.relisted();
+        },
+        serviceAnswered: (key) => {
+          if (isCurrent()) listener.serviceAnswered(key);
+        },
+        memberAnswered: (key) => {
+          if (isCurrent()) listener.memberAnswered(key);
+        },
+        opened: () => {
+          if (this.#trial?.target === target) void this.#opened(this.#trial, target);
+        },
+        reachable: (obstacle) => {
+          if (isCurrent()) listener.reachable(obstacle);
+          else if (this.#trial?.target === target) this.#trial.found(obstacle);
+        },
+        heard: () => {
+          if (isCurrent()) listener.heard();
+        },
+        malformed: (what) => listener.malformed(what),
+        unanswered: (key, error) => listener.unanswered(key, error),
       },
-      onMember: (key) => {
-        if (isCurrent()) listener.memberChanged(key);
-      },
-      onRelisted: () => {
-        if (isCurrent()) listener.relisted();
-      },
-      onAnswer: (key) => {
-        if (isCurrent()) listener.serviceAnswered(key);
-      },
-      onMemberAnswer: (key) => {
-        if (isCurrent()) listener.memberAnswered(key);
-      },
-      onOpen: () => {
-        if (this.#trial?.target === target) void this.#opened(this.#trial, target);
-      },
-      onReachable: (obstacle) => {
-        if (isCurrent()) listener.reachable(obstacle);
-        else if (this.#trial?.target === target) this.#trial.found(obstacle);
-      },
-      onHeard: () => {
-        if (isCurrent()) listener.heard();
-      },
-      onMalformed: (what) => listener.malformed(what),
-      onUnanswered: (key, error) => listener.unanswered(key, error),
     });
     return target;
   }

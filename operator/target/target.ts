@@ -13,28 +13,30 @@ import type { ReflectorState } from '../runtime/reflector.ts';
 import { type Aspect, NO_PODS, type PodAnswers, type TargetView } from './aspect.ts';
 import type { Exported } from './read/exported.ts';
 import { ExportWatch, type ExportWatchOptions } from './watch/export-watch.ts';
+import type { ExportListener, ReadingListener } from './watch/listeners.ts';
 import type { WatchedAspect } from './watch/watched-aspect.ts';
 
 /** What is in the way of reading a target. */
 export type TargetObstacle = ReadObstacle;
 
-export interface TargetOptions extends Omit<
-  ExportWatchOptions,
-  'namespace' | 'onRelisted' | 'onSlicesRelisted' | 'onState'
-> {
-  /** The only namespaces that are read. @default - all, with one watch for each kind */
-  readonly namespaces?: readonly string[] | undefined;
+/** Learns what is read of a target. */
+export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
-   * Called when Services, exported ones or members, or only what is behind them, were listed anew, and every one that can
-   * be known is.
+   * Services, exported ones or members, or only what is behind them, were listed anew, and every one that can be known is.
    * Services that went one by one before a list of slices may still have their mirrors: only a list of Services takes
    * any away.
    */
-  readonly onRelisted: (what: 'services' | 'slices') => void;
-  /** Called when all that can be read is listed and watched: at first, and whenever a watch has been opened anew. */
-  readonly onOpen?: (() => void) | undefined;
-  /** Called on change: the target can be read (undefined), or not all of it. */
-  readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
+  relisted(what: 'services' | 'slices'): void;
+  /** All that can be read is listed and watched: at first, and whenever a watch has been opened anew. @default - nothing is done */
+  opened?(): void;
+  /** On change: the target can be read (undefined), or not all of it. */
+  reachable(obstacle: TargetObstacle | undefined): void;
+}
+
+export interface TargetOptions extends Omit<ExportWatchOptions, 'namespace' | 'listener' | 'lists' | 'reading'> {
+  /** The only namespaces that are read. @default - all, with one watch for each kind */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly listener: TargetListener;
 }
 
 /** In place of a namespace: all of them. */
@@ -51,7 +53,7 @@ export class Target implements Omit<TargetView, 'exports'> {
 
   constructor(options: TargetOptions) {
     this.#options = options;
-    this.#health = new ReadHealth(options.onReachable);
+    this.#health = new ReadHealth((obstacle) => options.listener.reachable(obstacle));
     const namespaces = options.namespaces ?? [WHOLE];
     this.#watches = new Map(namespaces.map((namespace) => [namespace, this.#exportWatch(namespace)]));
     const of = { watches: this.#watches, watchOf: (key: string) => this.#watchOf(key) };
@@ -84,7 +86,7 @@ export class Target implements Omit<TargetView, 'exports'> {
   /** Starts watching. */
   run(client: KubeClient, signal: AbortSignal): void {
     for (const watch of this.#watches.values()) watch.run(client, signal);
-    if (this.#isOpen) this.#options.onOpen?.();
+    if (this.#isOpen) this.#options.listener.opened?.();
   }
 
   /** Whether everything in a namespace is read: listed, and being watched. */
@@ -102,30 +104,28 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   #exportWatch(namespace: string): ExportWatch {
-    const { selectors, timings, labelCopyMs, readSlice, onChange, onMember, onHeard, onMalformed, ...rest } =
-      this.#options;
-    const { onAnswer, onMemberAnswer, onUnanswered } = rest;
+    const { selectors, timings, labelCopyMs, readSlice, listener } = this.#options;
     return new ExportWatch({
       selectors,
       timings,
       labelCopyMs,
       readSlice,
-      onChange,
-      onMember,
-      onHeard,
-      onMalformed,
-      onAnswer,
-      onMemberAnswer,
-      onUnanswered,
+      listener,
       namespace: namespace === WHOLE ? undefined : namespace,
-      onRelisted: (lost) => {
-        if (lost) this.#recount(namespace);
-        if (this.#isCounted) this.#relisted('services');
+      lists: {
+        relisted: (lost) => {
+          if (lost) this.#recount(namespace);
+          if (this.#isCounted) this.#relisted('services');
+        },
+        slicesRelisted: () => {
+          if (this.#isCounted) this.#relisted('slices');
+        },
       },
-      onSlicesRelisted: () => {
-        if (this.#isCounted) this.#relisted('slices');
+      reading: {
+        state: (reflector, state) => this.#reflected(namespace, reflector, state),
+        heard: () => listener.heard?.(),
+        malformed: (what) => listener.malformed(what),
       },
-      onState: (reflector, state) => this.#reflected(namespace, reflector, state),
     });
   }
 
@@ -157,7 +157,7 @@ export class Target implements Omit<TargetView, 'exports'> {
   #relisted(what: 'services' | 'slices'): void {
     // If all namespaces are refused, nothing is known of what is exported.
     this.#synced ||= [...this.#watches.values()].some(({ synced }) => synced);
-    if (this.#synced) this.#options.onRelisted(what);
+    if (this.#synced) this.#options.listener.relisted(what);
   }
 
   #reflected(namespace: string, reflector: string, state: ReflectorState | undefined): void {
@@ -169,7 +169,7 @@ export class Target implements Omit<TargetView, 'exports'> {
     const wasCounted = this.#isCounted;
     this.#health.report(reflector, state, within);
     if (!wasCounted && this.#isCounted) this.#relisted('services');
-    if (this.#isOpen) this.#options.onOpen?.();
+    if (this.#isOpen) this.#options.listener.opened?.();
   }
 }
 

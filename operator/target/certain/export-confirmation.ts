@@ -9,7 +9,14 @@ import { servedVerbs } from '../../kube/discovery.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { Absence } from '../../runtime/absence.ts';
 import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/mcs-objects.ts';
+import type { AnswerListener } from './questions.ts';
 import { Rereads } from './rereads.ts';
+
+/** Learns what the cluster answers about exports. */
+export interface ConfirmationListener extends AnswerListener {
+  /** What went with its CRD can be confirmed to be gone. */
+  graceEnded(): void;
+}
 
 export interface ExportConfirmationOptions {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
@@ -17,12 +24,7 @@ export interface ExportConfirmationOptions {
   readonly backoff: BackoffPolicy;
   /** Time for which exports that went with their CRD stay once it is back, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
-  /** Called with the key of an export for which there is an answer. */
-  readonly onAnswer: (key: string) => void;
-  /** Called when the cluster could not be asked for an export, the first time: it is asked again. */
-  readonly onUnanswered: (key: string, error: unknown) => void;
-  /** Called when what went with its CRD can be confirmed to be gone. */
-  readonly onGraceEnd: () => void;
+  readonly listener: ConfirmationListener;
 }
 
 export class ExportConfirmation {
@@ -30,9 +32,9 @@ export class ExportConfirmation {
   readonly #rereads: Rereads<ServiceExport>;
   readonly #absence: Absence;
 
-  constructor({ client, backoff, returnGraceMs, onAnswer, onUnanswered, onGraceEnd }: ExportConfirmationOptions) {
+  constructor({ client, backoff, returnGraceMs, listener }: ExportConfirmationOptions) {
     this.#client = client;
-    this.#absence = new Absence({ graceMs: returnGraceMs, onEnd: onGraceEnd });
+    this.#absence = new Absence({ graceMs: returnGraceMs, onEnd: () => listener.graceEnded() });
     this.#rereads = new Rereads<ServiceExport>({
       of: SERVICE_EXPORTS,
       read: readTargetExport,
@@ -41,8 +43,7 @@ export class ExportConfirmation {
         this.#absence.noticed();
         throw new Error('its CRD is missing, or being deleted');
       },
-      onAnswer,
-      onUnanswered,
+      listener,
       backoff,
     });
   }

@@ -8,13 +8,18 @@ import type { BackoffPolicy } from '../../kube/backoff.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type Result, Workqueue } from '../../runtime/workqueue.ts';
 
+/** Learns what becomes of questions. */
+export interface AnswerListener {
+  /** There is an answer about a key. */
+  answered(key: string): void;
+  /** The target could not be asked about a key, the first time: it is asked again, without limit. */
+  unanswered(key: string, error: unknown): void;
+}
+
 export interface QuestionsOptions<A, C> {
   /** Asks the target about a key, `namespace/name`; rejects if no answer comes. */
   readonly askNow: (key: string, client: C, signal: AbortSignal) => Promise<A>;
-  /** Called with a key about which there is an answer. */
-  readonly onAnswer: (key: string) => void;
-  /** Called when the target could not be asked about a key, the first time: it is asked again, without limit. */
-  readonly onUnanswered: (key: string, error: unknown) => void;
+  readonly listener: AnswerListener;
   /** How long a key about which the target could not be asked waits. */
   readonly backoff: BackoffPolicy;
 }
@@ -83,17 +88,17 @@ export class Questions<A, C> {
   async #ask(key: string, client: C, signal: AbortSignal): Promise<Result> {
     const question = this.#asked.get(key);
     if (question === undefined) return {};
-    const { askNow, onAnswer, onUnanswered } = this.#options;
+    const { askNow, listener } = this.#options;
     try {
       const answer = await askNow(key, client, signal);
       // It may have been forgotten, or asked anew.
       if (signal.aborted || this.#asked.get(key) !== question) return {};
       this.#asked.delete(key);
       this.#answers.set(key, answer);
-      onAnswer(key);
+      listener.answered(key);
       return {};
     } catch (error) {
-      if (!signal.aborted && !question.hasFailed) onUnanswered(key, error);
+      if (!signal.aborted && !question.hasFailed) listener.unanswered(key, error);
       question.hasFailed = true;
       return { retryAfterMs: (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0 };
     }

@@ -12,13 +12,31 @@ import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-k
 import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../../runtime/reflector.ts';
 import { weightOf } from '../../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
-import { ClusterIdentity } from './cluster-identity.ts';
+import { ClusterIdentity, type IdentityListener } from './cluster-identity.ts';
 import { ExportConfirmation } from '../certain/export-confirmation.ts';
 import { ExportNamespaces, WHOLE } from './export-namespaces.ts';
 import { ExportedServices } from './exported-services.ts';
 import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/mcs-objects.ts';
 import type { Read } from '../read/objects.ts';
 import type { PodAnswers, ServiceExports } from '../aspect.ts';
+
+/** Learns what may have changed of what a cluster exports. */
+export interface ClusterExportsListener extends IdentityListener {
+  /** An export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
+  changed(key: string): void;
+  /**
+   * ServiceExports or their Services were listed anew, before {@link changed} is for what the list changed; or other exports
+   * are known than before.
+   */
+  relisted(): void;
+  /**
+   * On change: the exports and their Services can be read (undefined), or not all of them. That ServiceExports are refused, or
+   * that the kind is not served, does not matter (rule K5). @default - nothing is done
+   */
+  reachable?(obstacle: ReadObstacle | undefined): void;
+  /** The cluster has been heard: a list, an event or a bookmark has come. @default - nothing is done */
+  heard?(): void;
+}
 
 export interface ClusterExportsOptions {
   readonly client: KubeClient;
@@ -33,24 +51,7 @@ export interface ClusterExportsOptions {
   readonly log: Logger;
   /** Fields of log lines that name what is read. @default - none */
   readonly about?: Readonly<Record<string, string>> | undefined;
-  /** Called when an export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
-  readonly onChange: (key: string) => void;
-  /**
-   * Called when ServiceExports or their Services were listed anew, before `onChange` is for what the list changed, and when other exports
-   * are known than before.
-   */
-  readonly onRelisted: () => void;
-  /** Called when the id that the cluster claims has changed. */
-  readonly onIdentity: () => void;
-  /**
-   * Called on change: the exports and their Services can be read (undefined), or not all of them. That ServiceExports are
-   * refused, or that the kind is not served, does not matter (rule K5).
-   */
-  readonly onReachable?: ((obstacle: ReadObstacle | undefined) => void) | undefined;
-  /** Called when the cluster has been heard: a list, an event or a bookmark has come. */
-  readonly onHeard?: (() => void) | undefined;
-  /** Called when an object was left out since it is not what the API allows. */
-  readonly onMalformed: (what: string) => void;
+  readonly listener: ClusterExportsListener;
 }
 
 export class ClusterExports implements ServiceExports {
@@ -68,11 +69,11 @@ export class ClusterExports implements ServiceExports {
   #signal: AbortSignal | undefined;
 
   constructor(options: ClusterExportsOptions) {
-    const { client, namespaces, onChange, onRelisted, onIdentity, onMalformed, returnGraceMs, timings } = options;
+    const { client, namespaces, listener, returnGraceMs, timings } = options;
     this.#options = options;
     this.#health = new ReadHealth((obstacle) => {
       this.#logReadable(obstacle);
-      options.onReachable?.(obstacle);
+      listener.reachable?.(obstacle);
     });
     this.#exports = new OptionalKind<ServiceExport>(
       SERVICE_EXPORTS,
@@ -91,7 +92,7 @@ export class ClusterExports implements ServiceExports {
       },
       () => {
         this.#stateChanged();
-        onRelisted();
+        listener.relisted();
       },
     );
     this.pods = {
@@ -100,14 +101,16 @@ export class ClusterExports implements ServiceExports {
       forget: (key) => this.#servicesOf(key)?.pods.forget(key),
     };
     this.#namespaces = new ExportNamespaces(namespaces, (namespace) => this.#exports.stateIn(namespace));
-    this.#identity = new ClusterIdentity({ ...this.#common, onChange: onIdentity, onMalformed });
+    this.#identity = new ClusterIdentity({ ...this.#common, listener });
     this.#confirmation = new ExportConfirmation({
       client,
       backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
       returnGraceMs,
-      onAnswer: onChange,
-      onUnanswered: this.#unanswered,
-      onGraceEnd: onRelisted,
+      listener: {
+        answered: (key) => listener.changed(key),
+        unanswered: this.#unanswered,
+        graceEnded: () => listener.relisted(),
+      },
     });
   }
 
@@ -203,7 +206,7 @@ export class ClusterExports implements ServiceExports {
       this.#confirmation.saw(key);
       this.#startServicesOf(key)?.reconsider();
     }
-    this.#options.onChange(key);
+    this.#options.listener.changed(key);
   }
 
   /** Logs whether the exports can be read; called on change. */
@@ -240,7 +243,7 @@ export class ClusterExports implements ServiceExports {
   }
 
   #readServices(part: string, signal: AbortSignal): ExportedServices {
-    const { client, timings, interruptions, readSlice, onChange, onRelisted, onHeard, onMalformed } = this.#options;
+    const { client, timings, interruptions, readSlice, listener } = this.#options;
     const namespace = part === WHOLE ? undefined : part;
     return new ExportedServices({
       client,
@@ -250,29 +253,34 @@ export class ClusterExports implements ServiceExports {
       readSlice,
       isExported: (key) => this.#exports.store.get(key) !== undefined,
       exported: () => [...this.keys()].filter((key) => this.#partOf(key) === part),
-      onChange,
-      onRelisted,
-      onUnanswered: this.#unanswered,
-      onState: (reflector, state) => {
-        if (state === undefined) this.#health.forget(reflector, namespace);
-        else this.#health.report(reflector, state, namespace);
+      listener: {
+        changed: (key) => listener.changed(key),
+        relisted: () => listener.relisted(),
+        unanswered: this.#unanswered,
       },
-      onHeard,
-      onMalformed,
+      reading: {
+        state: (reflector, state) => {
+          if (state === undefined) this.#health.forget(reflector, namespace);
+          else this.#health.report(reflector, state, namespace);
+        },
+        heard: () => listener.heard?.(),
+        malformed: (what) => listener.malformed(what),
+      },
       signal,
     });
   }
 
   /** What the watches of all optional kinds have in common. */
   get #common(): Omit<OptionalKindOptions, 'partitions'> {
-    const { client, timings, interruptions, onHeard, log } = this.#options;
+    const { client, timings, interruptions, listener, log } = this.#options;
+    const onHeard = (): void => listener.heard?.();
     // Whoever exports nothing by the MCS API need not let it be read.
     return { client, timings, interruptions, onHeard, maxBytes: MAX_BYTES, level: 'info', log };
   }
 
   #checked<T>(read: Read<T>): T | undefined {
     if ('object' in read) return read.object;
-    this.#options.onMalformed(read.malformed);
+    this.#options.listener.malformed(read.malformed);
     return undefined;
   }
 }

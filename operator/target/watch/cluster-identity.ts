@@ -4,14 +4,19 @@ import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-k
 import { weightOf } from '../../runtime/weight.ts';
 import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read/mcs-objects.ts';
 
+/** Learns what becomes of the id. */
+export interface IdentityListener {
+  /** The id has changed. */
+  identityChanged(): void;
+  /** The ClusterProperty was left out since it is not what the API allows. */
+  malformed(what: string): void;
+}
+
 export interface ClusterIdentityOptions extends Omit<
   OptionalKindOptions,
   'partitions' | 'fieldSelector' | 'maxObjects'
 > {
-  /** Called when the id has changed. */
-  readonly onChange: () => void;
-  /** Called when the ClusterProperty was left out since it is not what the API allows. */
-  readonly onMalformed: (what: string) => void;
+  readonly listener: IdentityListener;
 }
 
 /** There is one such object, but a server may ignore what is asked for. */
@@ -19,16 +24,16 @@ const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {
   readonly #kind: OptionalKind<ClusterProperty>;
-  /** The id when `onChange` was last called. */
+  /** The id that was last reported. */
   #reported: string | null | undefined;
 
-  constructor({ onChange, onMalformed, ...options }: ClusterIdentityOptions) {
+  constructor({ listener, ...options }: ClusterIdentityOptions) {
     // The id of one cluster concerns the ServiceImports of all: no other change of the object must.
     const changed = (): void => {
       const { claimed } = this;
       if (claimed === this.#reported) return;
       this.#reported = claimed;
-      onChange();
+      listener.identityChanged();
     };
     this.#kind = new OptionalKind<ClusterProperty>(
       CLUSTER_PROPERTIES,
@@ -43,7 +48,7 @@ export class ClusterIdentity {
         trim: (object) => {
           const read = readClusterId(object);
           if ('object' in read) return read.object;
-          onMalformed(read.malformed);
+          listener.malformed(read.malformed);
           return undefined;
         },
         onChange: changed,

@@ -10,7 +10,9 @@ import { DEFAULT_TIMINGS } from '../../runtime/reflector.ts';
 import { type Exported, exportedAs } from '../read/exported.ts';
 import { readService } from '../read/objects.ts';
 import { PodRereads } from '../certain/pod-rereads.ts';
+import type { AnswerListener } from '../certain/questions.ts';
 import { Rereads } from '../certain/rereads.ts';
+import type { ExportListener, ListsListener } from './listeners.ts';
 import { type SelectedOptions, SelectedServices, type WatchSettings } from './selected.ts';
 import { WatchedAspect } from './watched-aspect.ts';
 
@@ -27,31 +29,13 @@ export interface TargetSelectors {
 
 export interface ExportWatchOptions extends WatchSettings {
   readonly selectors: TargetSelectors;
-  /**
-   * Called when a target Service, or what is behind it, may have changed.
-   * @param key `namespace/name`
-   * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
-   */
-  readonly onChange: (key: string, left?: readonly string[]) => void;
-  /** Called when a Service that is, was or comes to be a member, or what is behind it, may have changed. */
-  readonly onMember?: ((key: string) => void) | undefined;
-  /**
-   * Called when Services were listed anew, and every exported Service and every member is known.
-   * @param lost whether some are no longer, and this list was not asked for by `relist`
-   */
-  readonly onRelisted: (lost: boolean) => void;
-  /** Called when what is behind Services was listed anew, and every exported Service and every member is known. */
-  readonly onSlicesRelisted: () => void;
-  /** Called with the key of a Service that was asked for, when the target has answered. */
-  readonly onAnswer: (key: string) => void;
-  /** Called with the key of a Service that was asked for as a member, when the target has answered. */
-  readonly onMemberAnswer?: ((key: string) => void) | undefined;
-  /** Called with the key of a Service that was asked for, when the target does not answer at first. */
-  readonly onUnanswered: (key: string, error: unknown) => void;
+  readonly listener: ExportListener;
+  /** Learns of lists once every exported Service and every member is known. */
+  readonly lists: ListsListener;
 }
 
 /** What differs between the watches of each selector. */
-type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'onService' | 'onSlices' | 'onPods'>;
+type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'listener'>;
 
 export class ExportWatch {
   /** The exported Services, and how; flat mode wins (rule A1). */
@@ -71,12 +55,15 @@ export class ExportWatch {
 
   constructor(options: ExportWatchOptions) {
     this.#options = options;
-    const { onAnswer, onMemberAnswer, onUnanswered, timings } = options;
+    const { listener, timings } = options;
     this.#readsFlatSlices = options.selectors.readsFlatSlices ?? false;
     const backoff = timings?.backoff ?? DEFAULT_TIMINGS.backoff;
-    const common = { of: SERVICES, read: readService, onUnanswered, backoff };
-    const rereads = new Rereads<Service>({ ...common, onAnswer });
-    const memberRereads = new Rereads<Service>({ ...common, onAnswer: (key) => onMemberAnswer?.(key) });
+    const unanswered = (key: string, error: unknown): void => listener.unanswered?.(key, error);
+    const answers: AnswerListener = { answered: (key) => listener.serviceAnswered?.(key), unanswered };
+    const memberAnswers: AnswerListener = { answered: (key) => listener.memberAnswered?.(key), unanswered };
+    const common = { of: SERVICES, read: readService, backoff };
+    const rereads = new Rereads<Service>({ ...common, listener: answers });
+    const memberRereads = new Rereads<Service>({ ...common, listener: memberAnswers });
     this.#rereads = [rereads, memberRereads];
     const { gateway, flat, members, readsMemberSlices = false } = options.selectors;
     this.mirrored = new WatchedAspect<Exported>({
@@ -103,8 +90,7 @@ export class ExportWatch {
     this.pods = new PodRereads({
       get: (key) => this.#gateway?.get(key),
       isLabelled: (labels) => options.selectors.gateway?.matches(labels) === true,
-      onAnswer,
-      onUnanswered,
+      listener: answers,
       backoff,
     });
   }
@@ -142,30 +128,44 @@ export class ExportWatch {
     this.#isRunning = true;
     const either = AbortSignal.any([signal, this.#stopped.signal]);
     for (const rereads of [...this.#rereads, this.pods]) rereads.run(client, either);
-    const { onChange, onMember, selectors } = this.#options;
+    const { listener, selectors } = this.#options;
     const { gateway, flat, members, readsMemberSlices = false } = selectors;
-    const onService = (key: string): void => this.#changed(key);
+    const service = (key: string): void => this.#changed(key);
     const watch = (watched: Watched): SelectedServices => this.#watch(watched, client, signal);
     if (gateway !== undefined) {
-      const onPods = (key: string): void => this.pods.forget(key);
-      this.#gateway = watch({ selector: gateway, readsSlices: true, onService, onSlices: onChange, onPods });
+      this.#gateway = watch({
+        selector: gateway,
+        readsSlices: true,
+        listener: {
+          service,
+          slices: (key, left) => listener.serviceChanged?.(key, left),
+          pods: (key) => this.pods.forget(key),
+        },
+      });
     }
     if (flat !== undefined) {
-      const onSlices = (key: string): void => onChange(key);
-      const common = { prefix: 'flat ', onSlices, readsSlices: this.#readsFlatSlices };
-      this.#flat = watch({ ...common, selector: flat, onService });
+      this.#flat = watch({
+        selector: flat,
+        prefix: 'flat ',
+        readsSlices: this.#readsFlatSlices,
+        listener: { service, slices: (key) => listener.serviceChanged?.(key) },
+      });
     }
     if (members !== undefined) {
-      const onSlices = (key: string): void => onMember?.(key);
-      const onMemberService = (key: string): void => {
+      const slices = (key: string): void => listener.memberChanged?.(key);
+      const member = (key: string): void => {
         this.members.forget(key);
-        onSlices(key);
+        slices(key);
       };
-      const common = { prefix: 'member ', onSlices, readsSlices: readsMemberSlices };
-      this.#members = watch({ ...common, selector: members, onService: onMemberService });
+      this.#members = watch({
+        selector: members,
+        prefix: 'member ',
+        readsSlices: readsMemberSlices,
+        listener: { service: member, slices },
+      });
     }
     // Nothing is selected: that is known without a request.
-    if (this.#all.length === 0) this.#options.onRelisted(false);
+    if (this.#all.length === 0) this.#options.lists.relisted(false);
   }
 
   /** Lists the Services anew. */
@@ -189,31 +189,30 @@ export class ExportWatch {
   #changed(key: string): void {
     this.mirrored.forget(key);
     this.pods.forget(key);
-    this.#options.onChange(key);
+    this.#options.listener.serviceChanged?.(key);
   }
 
   #watch(watched: Watched, client: KubeClient, signal: AbortSignal): SelectedServices {
-    const { namespace, timings, labelCopyMs, onRelisted, onSlicesRelisted, onState, ...rest } = this.#options;
-    const { readSlice, onHeard, onMalformed } = rest;
+    const { namespace, timings, labelCopyMs, readSlice, reading, lists } = this.#options;
     return new SelectedServices({
       ...watched,
       namespace,
       timings,
       labelCopyMs,
       readSlice,
-      onHeard,
-      onMalformed,
+      reading,
       client,
       signal,
-      onRelisted: (lost) => {
-        this.askAnew();
-        if (this.synced) onRelisted(lost);
+      lists: {
+        relisted: (lost) => {
+          this.askAnew();
+          if (this.synced) lists.relisted(lost);
+        },
+        slicesRelisted: () => {
+          this.pods.askAnew(() => false);
+          if (this.synced) lists.slicesRelisted();
+        },
       },
-      onSlicesRelisted: () => {
-        this.pods.askAnew(() => false);
-        if (this.synced) onSlicesRelisted();
-      },
-      onState,
     });
   }
 }

@@ -14,15 +14,27 @@ import {
   splitKey,
 } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
-import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../../runtime/reflector.ts';
+import { DEFAULT_TIMINGS, type ReflectorTimings } from '../../runtime/reflector.ts';
 import { Store } from '../../runtime/store.ts';
 import { weightOf } from '../../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
 import { type Read, readExportedService, readExportedSlice, serviceKeys } from '../read/objects.ts';
 import { haveMoved, PodRereads } from '../certain/pod-rereads.ts';
+import type { AnswerListener } from '../certain/questions.ts';
 import { Rereads } from '../certain/rereads.ts';
+import type { ReadingListener } from './listeners.ts';
 import { SlicesByName } from './slices-by-name.ts';
 import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
+
+/** Learns what may have changed of exported Services. */
+export interface ExportedListener {
+  /** One, or what is behind it, may have changed, or an answer about it has come. */
+  changed(key: string): void;
+  /** Services were listed anew; called before {@link changed} is for what the list changed. */
+  relisted(): void;
+  /** The cluster could not be asked for one: it is asked again. */
+  unanswered(key: string, error: unknown): void;
+}
 
 export interface ExportedServicesOptions {
   readonly client: KubeClient;
@@ -35,16 +47,8 @@ export interface ExportedServicesOptions {
   /** Keys of the Services that are exported, whether they exist or not. */
   readonly exported: () => Iterable<string>;
   readonly isExported: (key: string) => boolean;
-  /** Called when an exported Service, or what is behind it, may have changed. */
-  readonly onChange: (key: string) => void;
-  /** Called when Services were listed anew, before `onChange` is for what the list changed. */
-  readonly onRelisted: () => void;
-  /** Called when the cluster could not be asked for an exported Service: it is asked again. */
-  readonly onUnanswered: (key: string, error: unknown) => void;
-  /** Called with each state of each watch, and with undefined when one is stopped. */
-  readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
-  readonly onHeard?: (() => void) | undefined;
-  readonly onMalformed: (what: string) => void;
+  readonly listener: ExportedListener;
+  readonly reading: ReadingListener;
   /** Ends all watches. */
   readonly signal: AbortSignal;
 }
@@ -64,8 +68,12 @@ export class ExportedServices {
       watch: (query, shard, names) => this.#watchSlices(`endpointslices ${shard}`, query, names),
       wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
-    const { client, onChange, onUnanswered, timings, signal } = options;
-    const common = { onAnswer: onChange, onUnanswered, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff };
+    const { client, listener, timings, signal } = options;
+    const answers: AnswerListener = {
+      answered: (key) => listener.changed(key),
+      unanswered: (key, error) => listener.unanswered(key, error),
+    };
+    const common = { listener: answers, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff };
     this.#rereads = new Rereads<Service>({ ...common, of: SERVICES, read: readExportedService });
     this.pods = new PodRereads({ ...common, get: (key) => this.get(key), isLabelled: () => true });
     for (const rereads of [this.#rereads, this.pods]) rereads.run(client, signal);
@@ -123,20 +131,20 @@ export class ExportedServices {
       onRelisted: () => {
         this.#rereads.askAnew((key) => this.#isNone(key));
         this.pods.askAnew(() => false);
-        this.#options.onRelisted();
+        this.#options.listener.relisted();
         this.#allChanged();
       },
       onChange: ({ key }) => {
         this.#rereads.forget(key);
         this.pods.forget(key);
-        if (this.#options.isExported(key)) this.#options.onChange(key);
+        if (this.#options.isExported(key)) this.#options.listener.changed(key);
       },
     });
     return this.#watch('services', { store, resource: SERVICES });
   }
 
   #watchSlices(reflector: string, labelSelector: string, names: ReadonlySet<string>): WatchedStore<EndpointSlice> {
-    const { readSlice = readExportedSlice, isExported, onChange } = this.#options;
+    const { readSlice = readExportedSlice, isExported, listener } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
@@ -149,42 +157,41 @@ export class ExportedServices {
         const isMove = haveMoved(before, after);
         for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
           if (isMove) this.pods.forget(key);
-          if (isExported(key)) onChange(key);
+          if (isExported(key)) listener.changed(key);
         }
       },
     });
     return this.#watch(reflector, { store, resource: ENDPOINT_SLICES, labelSelector });
   }
 
-  /** @param reflector its name, for `onState` */
   #watch<T extends KubeObject>(
-    reflector: string,
+    name: string,
     watched: Pick<WatchedStoreOptions<T>, 'store' | 'resource' | 'labelSelector'>,
   ): WatchedStore<T> {
-    const { client, namespace, timings, interruptions, onState, onHeard, signal } = this.#options;
+    const { client, namespace, timings, interruptions, reading, signal } = this.#options;
     return new WatchedStore<T>({
       ...watched,
+      name,
       namespace,
       maxObjects: MAX_OBJECTS,
       maxBytes: MAX_BYTES,
       timings,
       interruptions,
       client: () => client,
-      onState: (state) => onState(reflector, state),
-      onHeard,
+      listener: reading,
       signal,
     });
   }
 
   /** @param names those of the Services that may have changed. @default all */
   #allChanged(names?: ReadonlySet<string>): void {
-    const { exported, onChange } = this.#options;
-    for (const key of exported()) if (names === undefined || names.has(splitKey(key).name)) onChange(key);
+    const { exported, listener } = this.#options;
+    for (const key of exported()) if (names === undefined || names.has(splitKey(key).name)) listener.changed(key);
   }
 
   #checked<T extends KubeObject>(read: Read<T>): T | undefined {
     if ('object' in read) return read.object;
-    this.#options.onMalformed(read.malformed);
+    this.#options.reading.malformed(read.malformed);
     return undefined;
   }
 }

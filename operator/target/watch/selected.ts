@@ -16,13 +16,14 @@ import {
   type Service,
   SERVICES,
 } from '../../kube/objects.ts';
-import type { ReflectorState, ReflectorTimings } from '../../runtime/reflector.ts';
+import type { ReflectorTimings } from '../../runtime/reflector.ts';
 import { Store } from '../../runtime/store.ts';
 import { weightOf } from '../../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
 import { needsByName, slicesBehind } from '../read/exported.ts';
 import { type Read, readService, readSlice as readTargetSlice, serviceKeys } from '../read/objects.ts';
 import { haveMoved, leftOf } from '../certain/pod-rereads.ts';
+import type { ListsListener, ReadingListener, SelectedListener } from './listeners.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
 import { WatchedStore } from './watched-store.ts';
 
@@ -35,12 +36,7 @@ export interface WatchSettings {
   readonly labelCopyMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
-  /** Called with each state of each reflector, and with undefined when one is stopped. */
-  readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
-  /** Called when the target has been heard: a list, an event or a bookmark has come. */
-  readonly onHeard?: (() => void) | undefined;
-  /** Called when an object was left out since it is not what the API allows. */
-  readonly onMalformed: (what: string) => void;
+  readonly reading: ReadingListener;
 }
 
 export interface SelectedOptions extends WatchSettings {
@@ -52,22 +48,8 @@ export interface SelectedOptions extends WatchSettings {
   readonly client: KubeClient;
   /** Ends all watches. */
   readonly signal: AbortSignal;
-  /** Called when a Service was selected, has changed, or is no longer selected. */
-  readonly onService: (key: string) => void;
-  /**
-   * Called when what is behind a Service may have changed.
-   * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
-   */
-  readonly onSlices?: (key: string, left?: readonly string[]) => void;
-  /** Called before that if pods with a hostname have come or gone, by a watch or a list. */
-  readonly onPods?: (key: string) => void;
-  /**
-   * Called when Services were listed anew.
-   * @param lost whether Services are no longer selected, and this list was not asked for by `relist`
-   */
-  readonly onRelisted: (lost: boolean) => void;
-  /** Called when slices were listed anew. */
-  readonly onSlicesRelisted?: () => void;
+  readonly listener: SelectedListener;
+  readonly lists: ListsListener;
 }
 
 /** The watch of the slices that carry the labels of the Services. */
@@ -151,25 +133,25 @@ export class SelectedServices {
   }
 
   #watchServices(labelSelector: string): WatchedStore<Service> {
-    const { onRelisted, onService } = this.#options;
+    const { listener, lists } = this.#options;
     const store = new Store<Service>({
       weigh: weightOf,
       trim: (object) => this.#checked(readService(object)),
       onRelisted: (_first, lost) => {
         const isAskedFor = this.#isRelisting;
         this.#isRelisting = false;
-        onRelisted(lost > 0 && !isAskedFor);
+        lists.relisted(lost > 0 && !isAskedFor);
       },
       onChange: ({ key }) => {
         this.#byName.reconsider();
-        onService(key);
+        listener.service(key);
       },
     });
     return this.#watch('services', store, SERVICES, labelSelector);
   }
 
   #watchSlices(id: string, labelSelector: string): WatchedStore<EndpointSlice> {
-    const { onSlices, onPods, onSlicesRelisted, readSlice = readTargetSlice } = this.#options;
+    const { listener, lists, readSlice = readTargetSlice } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
@@ -178,17 +160,17 @@ export class SelectedServices {
         this.#byName.reconsider();
         for (const service of this.#services.store.values()) {
           // A list of slices by name says nothing about the Services whose slices are labelled.
-          if (id === LABELLED || needsByName(service, this.#labelledOf(service))) onSlices?.(keyOf(service));
+          if (id === LABELLED || needsByName(service, this.#labelledOf(service))) listener.slices?.(keyOf(service));
         }
-        onSlicesRelisted?.();
+        lists.slicesRelisted();
       },
       onChange: ({ before, after, isListed }) => {
         if (this.#labelled?.store.synced === true && this.#byName.synced) this.#byName.reconsider();
         const left = isListed === true ? [] : leftOf(before, after);
         const isMove = haveMoved(before, after);
         for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
-          if (isMove) onPods?.(key);
-          onSlices?.(key, left);
+          if (isMove) listener.pods?.(key);
+          listener.slices?.(key, left);
         }
       },
     });
@@ -201,8 +183,9 @@ export class SelectedServices {
     resource: Resource,
     labelSelector: string,
   ): WatchedStore<T> {
-    const { prefix = '', client, namespace, timings, onState, onHeard, signal } = this.#options;
+    const { prefix = '', client, namespace, timings, reading, signal } = this.#options;
     return new WatchedStore<T>({
+      name: prefix + id,
       store,
       resource,
       labelSelector,
@@ -211,8 +194,7 @@ export class SelectedServices {
       maxBytes: MAX_BYTES,
       timings,
       client: () => client,
-      onState: (state) => onState(prefix + id, state),
-      onHeard,
+      listener: reading,
       signal,
     });
   }
@@ -236,7 +218,7 @@ export class SelectedServices {
 
   #checked<T extends KubeObject>(read: Read<T>): T | undefined {
     if ('object' in read) return read.object;
-    this.#options.onMalformed(read.malformed);
+    this.#options.reading.malformed(read.malformed);
     return undefined;
   }
 }

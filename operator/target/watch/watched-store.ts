@@ -2,10 +2,13 @@
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
-import { Reflector, type ReflectorState, type ReflectorTimings } from '../../runtime/reflector.ts';
+import { Reflector, type ReflectorTimings } from '../../runtime/reflector.ts';
 import type { Store } from '../../runtime/store.ts';
+import type { ReadingListener } from './listeners.ts';
 
 export interface WatchedStoreOptions<T extends KubeObject> {
+  /** Names the reflector. */
+  readonly name: string;
   readonly store: Store<T>;
   readonly resource: Resource;
   /** @default - all objects */
@@ -20,11 +23,8 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
-  /** Called with each state of the reflector, and with undefined when it is stopped. */
-  readonly onState: (state: ReflectorState | undefined) => void;
-  /** Called when the server has been heard. */
-  readonly onHeard?: (() => void) | undefined;
-  /** Stops it too, without a call of `onState`. */
+  readonly listener: Pick<ReadingListener, 'state' | 'heard'>;
+  /** Stops it too, without notice of its state. */
   readonly signal: AbortSignal;
 }
 
@@ -32,26 +32,14 @@ export class WatchedStore<T extends KubeObject> {
   readonly store: Store<T>;
   readonly #reflector: Reflector<T>;
   readonly #stopped = new AbortController();
-  readonly #onState: (state: ReflectorState | undefined) => void;
+  readonly #options: Pick<WatchedStoreOptions<T>, 'name' | 'listener'>;
   #connected = false;
 
   constructor(options: WatchedStoreOptions<T>) {
-    const {
-      store,
-      resource,
-      labelSelector,
-      namespace,
-      maxObjects,
-      maxBytes,
-      client,
-      timings,
-      interruptions,
-      onState,
-      onHeard,
-      signal,
-    } = options;
+    const { store, resource, labelSelector, namespace, maxObjects, maxBytes } = options;
+    const { name, client, timings, interruptions, listener, signal } = options;
     this.store = store;
-    this.#onState = onState;
+    this.#options = { name, listener };
     this.#reflector = new Reflector<T>({
       client,
       resource,
@@ -59,12 +47,12 @@ export class WatchedStore<T extends KubeObject> {
       sink: store.sink(),
       maxObjects,
       maxBytes,
-      onHeard,
+      onHeard: () => listener.heard?.(),
       interruptions,
       ...(timings === undefined ? {} : { timings }),
       onState: (state) => {
         this.#connected = state.connected;
-        onState(state);
+        listener.state(name, state);
       },
     });
     void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
@@ -82,6 +70,6 @@ export class WatchedStore<T extends KubeObject> {
 
   stop(): void {
     this.#stopped.abort();
-    this.#onState(undefined);
+    this.#options.listener.state(this.#options.name, undefined);
   }
 }

@@ -61,13 +61,15 @@ function watching(
     },
     namespaces,
     timings: { settledMs: 500, backoff: { baseMs: 20, capMs: 100 } },
-    onChange: (key) => changed.push(key),
-    onMember: (key) => members.push(key),
-    onRelisted: (what) => lists.push(what),
-    onReachable: (obstacle) => reachable.push(obstacle === undefined ? 'yes' : sayingOf(obstacle)),
-    onMalformed: (what) => malformed.push(what),
-    onAnswer: (key) => answers.push(key),
-    onUnanswered: (key) => answers.push(`not ${key}`),
+    listener: {
+      serviceChanged: (key) => changed.push(key),
+      memberChanged: (key) => members.push(key),
+      relisted: (what) => lists.push(what),
+      reachable: (obstacle) => reachable.push(obstacle === undefined ? 'yes' : sayingOf(obstacle)),
+      malformed: (what) => malformed.push(what),
+      serviceAnswered: (key) => answers.push(key),
+      unanswered: (key) => answers.push(`not ${key}`),
+    },
   });
   stops.push(target);
   target.run(client, stop.signal);

@@ -30,9 +30,11 @@ function asking() {
     } as unknown as KubeClient,
     backoff: { baseMs: 1000, capMs: 1000 },
     returnGraceMs: GRACE_MS,
-    onAnswer: (key) => reported.push(key),
-    onUnanswered: (key, error) => reported.push(`${key}: ${String(error)}`),
-    onGraceEnd: () => reported.push('over'),
+    listener: {
+      answered: (key) => reported.push(key),
+      unanswered: (key, error) => reported.push(`${key}: ${String(error)}`),
+      graceEnded: () => reported.push('over'),
+    },
   });
   const stop = new AbortController();
   confirmation.run(stop.signal);

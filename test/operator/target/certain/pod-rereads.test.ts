@@ -30,8 +30,10 @@ async function asked(...pages: readonly (readonly EndpointSlice[])[]) {
   const rereads = new PodRereads({
     get: () => DB_SERVICE,
     isLabelled: (labels) => labels?.['exported'] === 'true',
-    onAnswer: (key) => reported.push(key),
-    onUnanswered: (key, error) => reported.push(`${key} ${String(error)}`),
+    listener: {
+      answered: (key) => reported.push(key),
+      unanswered: (key, error) => reported.push(`${key} ${String(error)}`),
+    },
     backoff: { baseMs: 100, capMs: 1000 },
   });
   const listEach = (_: Resource, query: ListOptions, take: (slice: EndpointSlice) => void) => {

@@ -25,8 +25,10 @@ function reading(checkNone?: () => Promise<void>) {
     of: SERVICES,
     read: readService,
     checkNone,
-    onAnswer: (key) => reported.push(key),
-    onUnanswered: (key, error) => reported.push(`${key} ${String(error)}`),
+    listener: {
+      answered: (key) => reported.push(key),
+      unanswered: (key, error) => reported.push(`${key} ${String(error)}`),
+    },
     backoff: { baseMs: 100, capMs: 1000 },
   });
   const list = (_: Resource, { namespace, fieldSelector, limit }: ListOptions) =>

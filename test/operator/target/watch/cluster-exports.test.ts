@@ -6,7 +6,11 @@ import { KubeClient } from '../../../../operator/kube/client.ts';
 import { LimitError } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
 import { confirmsGone } from '../../../../operator/target/aspect.ts';
-import { ClusterExports, type ClusterExportsOptions } from '../../../../operator/target/watch/cluster-exports.ts';
+import {
+  ClusterExports,
+  type ClusterExportsListener,
+  type ClusterExportsOptions,
+} from '../../../../operator/target/watch/cluster-exports.ts';
 import { type SimulatedCluster, startSimulated } from '../../../cluster/simulated/start.ts';
 import { eventually, installCrd, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { namespace, objectRef, service, slice } from '../../../support/builders.ts';
@@ -103,7 +107,7 @@ const refuse = (resource: string, code: number, within?: string) =>
   });
 
 /** Reads what the cluster exports, and records what it reports. */
-function reading(options: Partial<ClusterExportsOptions> = {}) {
+function reading({ reachable, ...options }: Partial<ClusterExportsOptions & ClusterExportsListener> = {}) {
   const changed: string[] = [];
   const relists: (readonly string[])[] = [];
   const ids: (string | null | undefined)[] = [];
@@ -115,11 +119,14 @@ function reading(options: Partial<ClusterExportsOptions> = {}) {
     client,
     timings: { settledMs: 100, backoff: { baseMs: 10, capMs: 40 } },
     log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
-    onChange: (key) => changed.push(key),
-    onRelisted: () => relists.push([...exports.keys()]),
-    onIdentity: () => ids.push(exports.claimedId),
-    onMalformed: (what) => malformed.push(what),
     ...options,
+    listener: {
+      changed: (key) => changed.push(key),
+      relisted: () => relists.push([...exports.keys()]),
+      identityChanged: () => ids.push(exports.claimedId),
+      malformed: (what) => malformed.push(what),
+      ...(reachable && { reachable }),
+    },
   });
   const stop = new AbortController();
   running.push({ stop, ended: exports.run(stop.signal) });
@@ -271,7 +278,7 @@ describe('an export', () => {
     const reachable: boolean[] = [];
     const { known, logged } = reading({
       about: { link: 'west' },
-      onReachable: (obstacle) => reachable.push(obstacle === undefined),
+      reachable: (obstacle) => reachable.push(obstacle === undefined),
     });
     await eventually('exports are read', async () => reachable.length === 1);
     put(serviceExport('web'));
@@ -290,7 +297,7 @@ describe('an export', () => {
     const obstacles: unknown[] = [];
     const { logged } = reading({
       client: clientBeyondLimits(),
-      onReachable: (obstacle) => obstacles.push(obstacle?.error),
+      reachable: (obstacle) => obstacles.push(obstacle?.error),
     });
     await eventually('it is', async () => obstacles.at(-1) instanceof LimitError);
     expect(logged.filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('more than 50000')]);

@@ -92,17 +92,20 @@ async function watching(
       flat: selectorOf(queries.flat),
       members: selectorOf(queries.members),
     },
-    onMember: (key) => changed.push(`member ${key}`),
-    onMemberAnswer: (key) => changed.push(`member answer ${key}`),
-    onChange: (key) => changed.push(`${key} ${watch.mirrored.get(key)?.mode ?? 'gone'}`),
-    onRelisted: (lost) => lists.push(lost),
-    onSlicesRelisted: () => undefined,
-    onState: () => undefined,
-    onMalformed: (what) => {
-      throw new Error(what);
+    listener: {
+      memberChanged: (key) => changed.push(`member ${key}`),
+      memberAnswered: (key) => changed.push(`member answer ${key}`),
+      serviceChanged: (key) => changed.push(`${key} ${watch.mirrored.get(key)?.mode ?? 'gone'}`),
+      serviceAnswered: (key) => answers.push(`${key} ${watch.mirrored.confirms(key) ? 'confirmed' : 'not confirmed'}`),
+      unanswered: (key, error) => answers.push(`${key} ${String(error)}`),
     },
-    onAnswer: (key) => answers.push(`${key} ${watch.mirrored.confirms(key) ? 'confirmed' : 'not confirmed'}`),
-    onUnanswered: (key, error) => answers.push(`${key} ${String(error)}`),
+    lists: { relisted: (lost) => lists.push(lost), slicesRelisted: () => undefined },
+    reading: {
+      state: () => undefined,
+      malformed: (what) => {
+        throw new Error(what);
+      },
+    },
   });
   watch.run(target.client, new AbortController().signal);
   await pass(0);
