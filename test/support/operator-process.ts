@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** The command line from its sources, relative to the root of the repository. */
 const SOURCES = 'synth/cli.ts';
 /** The command line as it is shipped: node keeps no compiler in memory that strips types. */
-const BUILT = 'dist/synth/cli.js';
+export const BUILT = 'dist/synth/cli.js';
 const STOP_MS = 6_000;
 const POLL_MS = 10;
 

@@ -7,10 +7,12 @@
  * `--services` counts those of all Links. `--built` runs what `npm run build` has made instead of the sources: less memory.
  * `--heap` says at the end what of the leader's heap has grown; the snapshots for that take time, in which it does nothing.
  */
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isOver, table } from '../bench/report.ts';
 import { missingBinaries } from '../../test/cluster/real/binaries.ts';
 import { endWithNpm } from '../../test/cluster/real/npm-parent.ts';
+import { BUILT } from '../../test/support/operator-process.ts';
 import { growthTable } from './heap.ts';
 import { soak } from './run.ts';
 import { verdictRows } from './verdict.ts';
@@ -38,6 +40,7 @@ const progress = (what: string): void => {
 };
 
 try {
+  if (values.built && !existsSync(BUILT)) throw new Error(`${BUILT} is not there: run \`npm run build\``);
   const missing = missingBinaries();
   if (missing.length > 0) throw new Error(`${missing.join(', ')} are not built: run \`npm run cluster:build\``);
   const findings = await soak({
