@@ -70,7 +70,7 @@ export type { CredentialsProps } from './link/kubeconfig.ts';
 export { LinkCrd } from './link/link-crd.ts';
 export { LinkCredentials, type LinkCredentialsProps } from './link/link-credentials.ts';
 export { Link } from './link/link.ts';
-export type { LinkProbe, LinkProps } from './link/props.ts';
+export type { LinkImportPolicy, LinkProbe, LinkProps } from './link/props.ts';
 
 export { type ExportOptions, Exported } from './services/exported.ts';
 export { Federated } from './services/federated.ts';

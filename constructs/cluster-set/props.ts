@@ -77,6 +77,7 @@ export interface ClusterSetLink extends Pick<
   | 'federatedServiceSelector'
   | 'federation'
   | 'serviceExports'
+  | 'importPolicy'
   | 'excludedLabels'
   | 'excludedAnnotations'
   | 'enableHeadlessServices'

@@ -2,7 +2,7 @@
 import { SERVICE_ACCOUNT_REF } from '../common/schema.gen.ts';
 import { described, without } from '../common/schema.ts';
 import { GATEWAY_PROPS, REMOTE_ACCESS_PROPS } from '../gateway/schema.gen.ts';
-import { LINK_PROBE, LINK_PROPS, SECRET_STORE_REF } from '../link/schema.gen.ts';
+import { LINK_IMPORT_POLICY, LINK_PROBE, LINK_PROPS, SECRET_STORE_REF } from '../link/schema.gen.ts';
 import { MONITORING_PROPS } from '../monitoring/schema.gen.ts';
 import { MIRROR_OPERATOR_PROPS } from '../operator/schema.gen.ts';
 
@@ -323,6 +323,10 @@ export const CLUSTER_SET_LINK = {
       description:
         'Whether to import what the ServiceExports of the target export. ServiceImports are reached as federation says, or, if it is absent, through the gateway, if there is one; default true',
     },
+    importPolicy: described(
+      LINK_IMPORT_POLICY,
+      "What is taken of what the target exports: other Services are not mirrored, joined or imported. Linkerd's own CRD drops this field; default all",
+    ),
     excludedLabels: {
       type: 'array',
       description:

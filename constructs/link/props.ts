@@ -31,6 +31,30 @@ export interface LinkProbe {
   readonly failureThreshold?: number | undefined;
 }
 
+/** What is taken of what a target exports. A Service must be admitted by each list that there is. */
+export interface LinkImportPolicy {
+  /**
+   * Namespaces of Services: names, or patterns with `*`.
+   * @default - all
+   */
+  readonly namespaces?: readonly string[] | undefined;
+  /**
+   * Names of Services, or patterns with `*`.
+   * @default - all
+   */
+  readonly names?: readonly string[] | undefined;
+  /**
+   * Ports of Services: numbers, or ranges such as `8000-8999`. All ports of a Service must be among them.
+   * @default - all
+   */
+  readonly ports?: readonly (number | string)[] | undefined;
+  /**
+   * Types of Services; `Headless` for those without a ClusterIP.
+   * @default - all
+   */
+  readonly types?: readonly ('ClusterIP' | 'Headless' | 'NodePort' | 'LoadBalancer')[] | undefined;
+}
+
 /** Properties of {@link Link}. */
 export interface LinkProps {
   /** Name of the target cluster; mirrors are called `<service>-<name>`. */
@@ -129,6 +153,12 @@ export interface LinkProps {
    * @default true
    */
   readonly serviceExports?: boolean | undefined;
+  /**
+   * What is taken of what the target exports: other Services are not mirrored, joined or imported. Linkerd's own CRD drops this
+   * field.
+   * @default - all
+   */
+  readonly importPolicy?: LinkImportPolicy | undefined;
   /**
    * Labels that are not copied to mirrors, beside those that never are: exact keys, or `prefix/*`.
    * @default - none

@@ -130,6 +130,44 @@ export const LINK_PROBE = {
   },
 } as const;
 
+export const LINK_IMPORT_POLICY = {
+  type: 'object',
+  description: 'What is taken of what a target exports. A Service must be admitted by each list that there is',
+  additionalProperties: false,
+  required: [],
+  properties: {
+    namespaces: {
+      type: 'array',
+      description: 'Namespaces of Services: names, or patterns with *; default all',
+      items: { type: 'string' },
+    },
+    names: {
+      type: 'array',
+      description: 'Names of Services, or patterns with *; default all',
+      items: { type: 'string' },
+    },
+    ports: {
+      type: 'array',
+      description:
+        'Ports of Services: numbers, or ranges such as 8000-8999. All ports of a Service must be among them; default all',
+      items: {
+        type: ['integer', 'string'],
+        description:
+          'Ports of Services: numbers, or ranges such as 8000-8999. All ports of a Service must be among them',
+      },
+    },
+    types: {
+      type: 'array',
+      description: 'Types of Services; Headless for those without a ClusterIP; default all',
+      items: {
+        type: 'string',
+        description: 'Types of Services; Headless for those without a ClusterIP',
+        enum: ['ClusterIP', 'Headless', 'NodePort', 'LoadBalancer'],
+      },
+    },
+  },
+} as const;
+
 export const LINK_PROPS = {
   type: 'object',
   description: 'Properties of Link',
@@ -303,6 +341,10 @@ export const LINK_PROPS = {
       description:
         'Whether to import what the ServiceExports of the target export. ServiceImports are reached as federation says, or, if it is absent, through the gateway, if there is one; default true',
     },
+    importPolicy: described(
+      LINK_IMPORT_POLICY,
+      "What is taken of what the target exports: other Services are not mirrored, joined or imported. Linkerd's own CRD drops this field; default all",
+    ),
     excludedLabels: {
       type: 'array',
       description:

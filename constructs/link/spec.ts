@@ -1,8 +1,8 @@
 /** The spec of a Link as its props give it; its defaults are what `linkerd multicluster link` writes. */
-import type { LinkSpec, ProbeSpec } from '../../crds/link/types.gen.ts';
+import type { ImportPolicySpec, LinkSpec, ProbeSpec } from '../../crds/link/types.gen.ts';
 import { credentialsName, Default, gatewayIdentity, Label, Value } from '../../crds/wire.ts';
 import { goDuration } from '../common/time-span.ts';
-import type { LinkProbe, LinkProps } from './props.ts';
+import type { LinkImportPolicy, LinkProbe, LinkProps } from './props.ts';
 
 /** A spec. Its undefined fields are not rendered. */
 export type Spec = { readonly [Field in keyof LinkSpec]: LinkSpec[Field] | undefined };
@@ -34,12 +34,20 @@ export const linkSpec = (props: LinkProps): Spec => {
     },
     federation: props.federation,
     ...(props.serviceExports === false && { serviceExports: false }),
+    importPolicy: props.importPolicy && importPolicy(props.importPolicy),
     excludedLabels: props.excludedLabels && [...props.excludedLabels],
     excludedAnnotations: props.excludedAnnotations && [...props.excludedAnnotations],
     enableHeadlessServices: props.enableHeadlessServices,
     enableNamespaceCreation: props.enableNamespaceCreation,
   };
 };
+
+const importPolicy = ({ namespaces, names, ports, types }: LinkImportPolicy): ImportPolicySpec => ({
+  ...(namespaces && { namespaces: [...namespaces] }),
+  ...(names && { names: [...names] }),
+  ...(ports && { ports: ports.map(String) }),
+  ...(types && { types: [...types] }),
+});
 
 const probeSpec = ({
   path = Default.probePath,

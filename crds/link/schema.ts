@@ -16,6 +16,7 @@
  * `title` names the generated type; the CRD leaves it out.
  */
 import { CONDITION_FIELDS, count, text } from '../schema-fields.ts';
+import { OFFERED_TYPES } from './import-policy.ts';
 
 const texts = (description: string) => ({ type: 'array', description, items: { type: 'string' } }) as const;
 
@@ -74,6 +75,25 @@ const probeSpec = {
   },
 } as const;
 
+const importPolicy = {
+  title: 'ImportPolicySpec',
+  description:
+    'Linkspan: what of the exports of the target is mirrored, joined or imported; all of it when absent. Each list that is there must admit a Service',
+  type: 'object',
+  properties: {
+    namespaces: texts('Namespaces of Services: names, or patterns with *'),
+    names: texts('Names of Services, or patterns with *'),
+    ports: texts(
+      'Ports of Services, each a number or a range such as 8000-8999, as a string; all of its ports must be among them',
+    ),
+    types: {
+      type: 'array',
+      description: 'Types of Services; Headless for those without a ClusterIP',
+      items: { type: 'string', enum: OFFERED_TYPES },
+    },
+  },
+} as const;
+
 /** Schema of `spec`. */
 export const LINK_SPEC_SCHEMA = {
   title: 'LinkSpec',
@@ -109,6 +129,7 @@ export const LINK_SPEC_SCHEMA = {
     targetNamespaces: texts(
       'Linkspan: the only namespaces of the target cluster that are read, for credentials that are limited to them; all when absent',
     ),
+    importPolicy,
     enableHeadlessServices: flag("Linkspan: mirror headless Services pod by pod; the operator's default when absent"),
     enableNamespaceCreation: flag(
       "Linkspan: create namespaces that a mirror needs; the operator's default when absent",
@@ -208,6 +229,7 @@ const mirrorCounts = {
     total: count('Services selected on the target'),
     ready: count('Of these, mirrored'),
     failed: count('Of these, not mirrored; mirrorServices says why'),
+    notAdmitted: count('Services beside these that importPolicy does not admit'),
   },
 } as const;
 

@@ -3,6 +3,7 @@
  * code reads the spec of a Link.
  */
 import { type GatewaySettings, type ProbeSettings, readGateway, readProbe } from './gateway-settings.ts';
+import { type ImportPolicy, readImportPolicy } from './import-policy.ts';
 import { LINK_SPEC_SCHEMA } from './schema.ts';
 import type { Link, LinkSpec } from './types.gen.ts';
 import { isDnsLabel, isDnsSubdomain, SUBDOMAIN_MAX_LENGTH } from '../names.ts';
@@ -29,6 +30,8 @@ export interface LinkSettings {
   readonly credentialsSecret: string;
   /** The only namespaces of the target that are read; absent for all. At least one, each once. */
   readonly targetNamespaces?: readonly string[];
+  /** What is taken of what the target exports; absent for all (rule N1). */
+  readonly importPolicy?: ImportPolicy;
   /** Absent if there is no gateway. */
   readonly gateway?: GatewaySettings;
   /** Absent if there is no gateway, or one that is not probed. */
@@ -83,6 +86,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
   const linkerdNamespace = readName(spec, 'targetClusterLinkerdNamespace', Default.controlPlaneNamespace, report);
   const credentialsSecret = readName(spec, 'clusterCredentialsSecret', credentialsName(cluster), report);
   const targetNamespaces = readNamespaces(spec, report);
+  const importPolicy = readImportPolicy(spec, report);
   const gateway = readGateway(spec, report);
   const probe = gateway && readProbe(spec, metadata.name ?? '', report);
   const selector = readSelector(spec, 'selector', report);
@@ -104,6 +108,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
       linkerdNamespace,
       credentialsSecret,
       ...(targetNamespaces && { targetNamespaces }),
+      ...(importPolicy && { importPolicy }),
       ...(gateway && { gateway }),
       ...(probe && { probe }),
       ...(selector && { selector }),

@@ -116,6 +116,7 @@ export interface LinkSpec {
    * Linkspan: the only namespaces of the target cluster that are read, for credentials that are limited to them; all when absent
    */
   readonly targetNamespaces?: readonly string[];
+  readonly importPolicy?: ImportPolicySpec;
   /**
    * Linkspan: mirror headless Services pod by pod; the operator's default when absent
    */
@@ -181,6 +182,27 @@ export interface LabelSelectorRequirement {
    * At least one for In and NotIn, none for Exists and DoesNotExist
    */
   readonly values?: readonly string[];
+}
+/**
+ * Linkspan: what of the exports of the target is mirrored, joined or imported; all of it when absent. Each list that is there must admit a Service
+ */
+export interface ImportPolicySpec {
+  /**
+   * Namespaces of Services: names, or patterns with *
+   */
+  readonly namespaces?: readonly string[];
+  /**
+   * Names of Services, or patterns with *
+   */
+  readonly names?: readonly string[];
+  /**
+   * Ports of Services, each a number or a range such as 8000-8999, as a string; all of its ports must be among them
+   */
+  readonly ports?: readonly string[];
+  /**
+   * Types of Services; Headless for those without a ClusterIP
+   */
+  readonly types?: ('ClusterIP' | 'Headless' | 'NodePort' | 'LoadBalancer')[];
 }
 /**
  * What the operator has seen and done
@@ -311,6 +333,10 @@ export interface MirrorCounts {
    * Of these, not mirrored; mirrorServices says why
    */
   readonly failed?: number;
+  /**
+   * Services beside these that importPolicy does not admit
+   */
+  readonly notAdmitted?: number;
 }
 /**
  * Linkspan: the gateway as it was last seen

@@ -18,6 +18,7 @@ import { ownerOf } from '../source/owner.ts';
 import { knowledgeOf, type TargetKnowledge } from '../failover/readiness.ts';
 import { observeExporter } from '../mcs/exporter.ts';
 import type { ImportParty } from '../mcs/party.ts';
+import { Admission } from '../target/admitted.ts';
 import { NOTHING_EXPORTED } from '../target/aspect.ts';
 import type { ImportForecast } from './imports.ts';
 import type { ListedExports } from './listed-exports.ts';
@@ -150,6 +151,7 @@ export class Served extends Party {
     // Pods that are gone keep their endpoint mirrors for a while (rule D11); the forecast is of the time after it.
     const config = { ...context.config, endpointMirrorGraceMs: 0 };
     const source = model.stores;
+    const admission = settings.importPolicy && new Admission(settings.importPolicy);
     this.#served = served;
     this.#target = new ServedTarget({
       link: name,
@@ -159,6 +161,7 @@ export class Served extends Party {
       source,
       log: SILENT,
       report: NOBODY,
+      admission: () => admission,
       isHeadless: () => linkViewOf(settings, config).headless,
       parts: () => this.#parts(),
     });
@@ -208,7 +211,7 @@ export class Served extends Party {
   }
 
   memberKeys(): ReadonlySet<string> {
-    return this.#served.target.members.keys();
+    return this.#target.members.keys();
   }
 
   /** Returns what is known of one of its Services as a member of a federated Service. */
@@ -253,7 +256,7 @@ export class Served extends Party {
   }
 
   protected keys(): Iterable<string> {
-    return this.#served.target.mirrored.keys();
+    return this.#target.mirrored.keys();
   }
 
   protected observe(key: string): Observed {

@@ -8,21 +8,26 @@ import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { SourceCluster } from '../source/source.ts';
 import type { Exports } from '../served/exports.ts';
 import type { HeldDeletions } from '../served/held.ts';
+import type { ServedTarget } from '../served/served-target.ts';
 import type { SessionParty } from '../federation/session-party.ts';
 import type { SessionImports } from '../mcs/session-party.ts';
+import { splitKey } from '../kube/objects.ts';
+import { notMirrored } from '../mirror/status.ts';
 import type { Mirrors } from '../mirrors/mirrors.ts';
 import type { Reachability } from '../served/reachability.ts';
-import type { SessionFindings } from './status.ts';
+import type { NotAdmittedFindings, SessionFindings } from './status.ts';
 import type { WriteLease } from './write-lease.ts';
 
 /** What the parts of a session know. */
 export interface SessionParts {
-  readonly settings: Pick<LinkSettings, 'generation'>;
+  readonly settings: Pick<LinkSettings, 'generation' | 'cluster' | 'importPolicy'>;
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
   readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits'> & {
-    readonly target: { readonly held: Pick<HeldDeletions, 'count' | 'confirmation' | 'some'> };
+    readonly target: Pick<ServedTarget, 'notAdmitted'> & {
+      readonly held: Pick<HeldDeletions, 'count' | 'confirmation' | 'some'>;
+    };
   };
   readonly imports: Pick<SessionImports, 'isWanted' | 'beyondLimits'>;
   readonly gateway: Pick<Gateway, 'findings' | 'isKnown'>;
@@ -51,11 +56,24 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     pruneHeld: held.count,
     confirmation: held.confirmation,
     someHeld: held.some,
+    notAdmitted: settings.importPolicy && notAdmittedOf(parts),
     heldBy: lease.heldBy,
     // The last report is kept until the target has been read.
     mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,
     federated: party.statuses,
   };
+}
+
+/** Most Services that are not admitted and named: there is no end to what a target may offer. */
+const MAX_NAMED = 10;
+
+function notAdmittedOf({ settings, exports }: SessionParts): NotAdmittedFindings {
+  const all = exports.target.notAdmitted();
+  const first = all.slice(0, MAX_NAMED).map(({ key, obstacle }) => {
+    const message = `the Link takes no Service with ${obstacle} (spec.importPolicy)`;
+    return notMirrored(splitKey(key), settings.cluster, { reason: 'NotAdmitted', message });
+  });
+  return { count: all.length, first };
 }
 
 /** Condition `TargetReachable`, with what waits for the target to be read. */

@@ -9,15 +9,18 @@ import type { MirrorServiceBefore } from '../mirror/status.ts';
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
+  /** Whether it says how many Services are not admitted. */
+  readonly countsNotAdmitted?: true;
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
   readonly federatedServices?: readonly MirrorServiceBefore[] | undefined;
 }
 
 export function readStatus(foreign: unknown): LinkStatusBefore {
-  const { observedGeneration, conditions, mirrorServices, federatedServices } = fieldsOf(foreign);
+  const { observedGeneration, conditions, mirrors, mirrorServices, federatedServices } = fieldsOf(foreign);
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     conditions: Array.isArray(conditions) ? readConditions(conditions) : undefined,
+    ...('notAdmitted' in fieldsOf(mirrors) && { countsNotAdmitted: true as const }),
     mirrorServices: Array.isArray(mirrorServices) ? mirrorServices.flatMap(readMirrorService) : undefined,
     federatedServices: Array.isArray(federatedServices) ? federatedServices.flatMap(readMirrorService) : undefined,
   };

@@ -27,6 +27,13 @@ export interface LinkFindings extends SessionFindings {
   readonly accepted: Verdict;
 }
 
+/** Services that are exported, and not admitted. */
+export interface NotAdmittedFindings {
+  readonly count: number;
+  /** The first ones, by their names. */
+  readonly first: readonly MirrorStatus[];
+}
+
 /** What is known to the session of a Link. */
 export interface SessionFindings extends GatewayFindings {
   /**
@@ -47,6 +54,8 @@ export interface SessionFindings extends GatewayFindings {
   readonly someHeld: readonly string[];
   /** Identity of another holder of the Link's Lease, which writes for this Link now. */
   readonly heldBy: string | undefined;
+  /** What the policy of the Link does not admit; undefined if it has none (rule N1). */
+  readonly notAdmitted: NotAdmittedFindings | undefined;
   /** Undefined while they are not known, or while another holder of the Lease writes them. */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
   /** The same of the members of federated Services. */
@@ -54,10 +63,11 @@ export interface SessionFindings extends GatewayFindings {
 }
 
 /** What the operator writes of `Link.status`: absent fields stay as they are, and null ends one. */
-export interface LinkStatusPatch extends Omit<LinkStatus, 'gateway'> {
+export interface LinkStatusPatch extends Omit<LinkStatus, 'gateway' | 'mirrors'> {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
   readonly gateway?: GatewayStatus | null;
+  readonly mirrors?: Omit<MirrorCounts, 'notAdmitted'> & { readonly notAdmitted?: number | null };
   readonly mirrorServices?: readonly MirrorServiceEntry[];
   readonly federatedServices?: readonly MirrorServiceEntry[];
 }
@@ -74,6 +84,7 @@ export const NO_FINDINGS: SessionFindings = {
   pruneHeld: 0,
   confirmation: undefined,
   someHeld: [],
+  notAdmitted: undefined,
   heldBy: undefined,
   gateway: undefined,
   mirrors: undefined,
@@ -83,7 +94,7 @@ export const NO_FINDINGS: SessionFindings = {
 const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
 
 export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now: Date): LinkStatusPatch {
-  const { generation, settingsGeneration = generation, gateway, mirrors } = findings;
+  const { generation, settingsGeneration = generation, gateway, mirrors, notAdmitted } = findings;
   const verdicts = verdictsOf(findings, before);
   let conditions: readonly Condition[] = before.conditions ?? [];
   for (const [type, each] of Object.entries(verdicts)) {
@@ -98,11 +109,24 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
     ...(mirrors === undefined
       ? {}
       : {
-          mirrors: counts(mirrors.values()),
-          mirrorServices: mirrorServices(mirrors.values(), before.mirrorServices ?? [], toTime(now)),
+          mirrors: { ...counts(mirrors.values()), ...notAdmittedPatch(notAdmitted, before) },
+          mirrorServices: mirrorServices(
+            [...mirrors.values(), ...(notAdmitted?.first ?? [])],
+            before.mirrorServices ?? [],
+            toTime(now),
+          ),
         }),
     ...federatedPatch(findings, before, toTime(now)),
   };
+}
+
+/** A Link that has, and had, no policy says nothing of what it does not admit. */
+function notAdmittedPatch(
+  notAdmitted: NotAdmittedFindings | undefined,
+  { countsNotAdmitted }: LinkStatusBefore,
+): { readonly notAdmitted?: number | null } {
+  if (notAdmitted !== undefined) return { notAdmitted: notAdmitted.count };
+  return countsNotAdmitted === true ? { notAdmitted: null } : {};
 }
 
 /** A Link that has, and had, no members says nothing of them. */
@@ -181,7 +205,10 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
  * Counts what is not mirrored, and what does not join, by reason: the Link works, and its mirrors follow the target, but
  * some Services have none. While either is not known, what was written before is kept.
  */
-function works({ mirrors, federated, generation }: LinkFindings, { conditions = [] }: LinkStatusBefore): Verdict {
+function works(
+  { mirrors, federated, notAdmitted, generation }: LinkFindings,
+  { conditions = [] }: LinkStatusBefore,
+): Verdict {
   const written = conditions.find(({ type, status }) => type === 'Ready' && status === 'True');
   const isKnown = mirrors !== undefined && federated !== undefined;
   if (!isKnown && written?.observedGeneration === generation) return written;
@@ -191,6 +218,9 @@ function works({ mirrors, federated, generation }: LinkFindings, { conditions = 
   const messages = [
     leftText(unmirrored, mirrors?.size, 'Services are not mirrored'),
     leftText(unjoined, federated?.size, 'members do not join their federated Services'),
+    notAdmitted && notAdmitted.count > 0
+      ? `${notAdmitted.count} Services are not admitted by spec.importPolicy`
+      : undefined,
   ].filter((text) => text !== undefined);
   if (messages.length === 0) return verdict('True', 'Ready', 'the mirrors follow the target');
   const reason = unmirrored.some(isFailed) ? 'SomeNotMirrored' : unjoined.some(isFailed) ? 'SomeNotJoined' : 'Ready';

@@ -18,6 +18,7 @@ export type RefusalReason =
   | 'PortMismatch'
   | 'ModeMismatch'
   | 'LimitExceeded'
+  | 'NotAdmitted'
   | 'ServedByAnother'
   | 'Error';
 

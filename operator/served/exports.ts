@@ -2,11 +2,13 @@
  * What the target of one Link exports, as its watches report it. A change leads to keys that are reconciled; nothing is
  * written here.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
+import { Admission } from '../target/admitted.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';
@@ -18,7 +20,10 @@ import { TargetLog } from './target-log.ts';
 
 /** Settings that decide how a target is read, and what of it may be deleted. */
 type Settings = Selection &
-  Pick<LinkSettings, 'name' | 'uid' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune' | 'serviceExports'>;
+  Pick<
+    LinkSettings,
+    'name' | 'uid' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune' | 'serviceExports' | 'importPolicy'
+  >;
 
 export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'record'> {
   readonly settings: Settings;
@@ -30,6 +35,8 @@ export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'rec
   readonly signal: AbortSignal;
 }
 
+const admissionOf = ({ importPolicy }: Settings): Admission | undefined => importPolicy && new Admission(importPolicy);
+
 export class Exports implements ReaderListener, ExportListener {
   /** What the target exports, as far as it may be acted on. */
   readonly target: ServedTarget;
@@ -39,12 +46,15 @@ export class Exports implements ReaderListener, ExportListener {
   readonly #reader: TargetReader;
   readonly #log: TargetLog;
   #settings: Settings;
+  /** What the policy of the Link says; undefined if it has none. */
+  #admission: Admission | undefined;
 
   constructor(options: ExportsOptions) {
     const { settings, env, report, record, parts, signal } = options;
     const { name: link, cluster } = settings;
     this.#options = options;
     this.#settings = settings;
+    this.#admission = admissionOf(settings);
     this.#log = new TargetLog(link, env.log, report);
     this.reading = new ExportReading({ link, cluster, env, settings, listener: this });
     this.#reader = new TargetReader({
@@ -63,6 +73,7 @@ export class Exports implements ReaderListener, ExportListener {
       source: env.source,
       log: env.log,
       report,
+      admission: () => this.#admission,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
       parts,
       record,
@@ -93,7 +104,9 @@ export class Exports implements ReaderListener, ExportListener {
    */
   update(settings: Settings): boolean {
     const { held, mirrored, pods, members } = this.target;
+    const isOtherPolicy = !isDeepStrictEqual(this.#settings.importPolicy, settings.importPolicy);
     this.#settings = settings;
+    if (isOtherPolicy) this.#admission = admissionOf(settings);
     this.#confirm();
     const isReadAnew = this.#reader.isReadOtherwise(settings);
     if (isReadAnew) {
@@ -102,6 +115,7 @@ export class Exports implements ReaderListener, ExportListener {
     }
     this.#reader.select(settings);
     const areExportsReadAnew = this.reading.update(settings);
+    if (isOtherPolicy) for (const each of this.target.sorts) each.recount();
     this.#count();
     return isReadAnew || (areExportsReadAnew && this.readsNothing);
   }

@@ -10,6 +10,7 @@ import { volumeOfExport, volumeOfMember } from '../mirror/volumes.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
+import { type Admission, admittedOf, type AdmittedTarget, type NotAdmitted } from '../target/admitted.ts';
 import type { TargetView } from '../target/aspect.ts';
 import { Certain } from '../target/certain/certain.ts';
 import type { Counted } from '../target/certain/counted.ts';
@@ -34,6 +35,8 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   readonly report: LinkReport;
   /** Handles that fewer deletions are held. @default - nobody confirms any */
   readonly onFewerHeld?: (() => void) | undefined;
+  /** What the policy of the Link says; undefined if it has none (rule N1). @default - it has none */
+  readonly admission?: (() => Admission | undefined) | undefined;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;
   /** Returns the keys of the ServiceImports that the cluster has a part in. @default - there are none */
@@ -84,10 +87,13 @@ export class ServedTarget {
   readonly sorts: readonly Counted[];
   readonly held: HeldDeletions;
   readonly limits: Limits;
+  readonly #target: AdmittedTarget;
 
   constructor(options: ServedTargetOptions) {
-    const { link, cluster, target, config, source, log, report, isHeadless, parts = () => [], record } = options;
-    const { onFewerHeld = () => undefined } = options;
+    const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
+    const { onFewerHeld = () => undefined, admission = () => undefined } = options;
+    const target = admittedOf(options.target, admission);
+    this.#target = target;
     const losses = new Losses();
     const services = { setting: 'maxMirrors', most: config.maxMirrors, report, onFewerHeld } as const;
     this.mirrored = new Certain({
@@ -181,6 +187,13 @@ export class ServedTarget {
     const isServed = serviceExport !== undefined && exports.admits(key);
     const bytes = isServed ? volumeOfExport(serviceExport, exports.get(key), exports.slicesOf(key)) : 0;
     return limits.admitsBytes('exports', key, bytes);
+  }
+
+  /** What the policy of the Link does not admit, each Service once, in the order of their names. */
+  notAdmitted(): readonly NotAdmitted[] {
+    const { mirrored, members, exports } = this.#target;
+    const all = [mirrored, members, exports].flatMap((each) => [...each.refused()]);
+    return [...new Map(all.map((each) => [each.key, each])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   stop(): void {

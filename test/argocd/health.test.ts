@@ -31,6 +31,7 @@ const WELL: LinkFindings = {
   pruneHeld: 0,
   confirmation: undefined,
   someHeld: [],
+  notAdmitted: undefined,
   federated: new Map(),
   heldBy: undefined,
   gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },

@@ -34,7 +34,12 @@ export interface LinkCondition {
 export interface LinkObject extends KubeObject {
   readonly status?: {
     readonly conditions?: readonly LinkCondition[];
-    readonly mirrors?: { readonly total: number; readonly ready: number; readonly failed: number };
+    readonly mirrors?: {
+      readonly total: number;
+      readonly ready: number;
+      readonly failed: number;
+      readonly notAdmitted?: number;
+    };
     readonly gateway?: { readonly addresses?: readonly string[]; readonly alive?: boolean };
     readonly mirrorServices?: readonly ServiceStatus[];
     readonly federatedServices?: readonly ServiceStatus[];

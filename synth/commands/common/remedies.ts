@@ -108,6 +108,8 @@ export const refusalRemedy = (place: Place, reason: string, { namespace, mirror 
       return 'wait until a pod of it is ready';
     case 'WaitingForGateway':
       return 'see the address of the gateway: spec.gatewayAddress of the Link, and DNS';
+    case 'NotAdmitted':
+      return 'admit it by spec.importPolicy of the Link, if it is wanted';
     case 'LimitExceeded':
       return 'export fewer Services, or raise the limit';
     default:

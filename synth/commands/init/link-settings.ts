@@ -65,7 +65,7 @@ export const linkSettings = (spec: Partial<LinkSpec>, set: Given): Fields => {
   for (const field of ['excludedLabels', 'excludedAnnotations'] as const) {
     if ((spec[field] ?? []).length > 0) own[field] = spec[field];
   }
-  for (const field of ['enableHeadlessServices', 'enableNamespaceCreation'] as const)
+  for (const field of ['importPolicy', 'enableHeadlessServices', 'enableNamespaceCreation'] as const)
     compare(field, spec[field], undefined);
   return own;
 };

@@ -91,8 +91,9 @@ describe('the CustomResourceDefinition of the Link', () => {
     ];
     expect(strict).toEqual([
       ...['selector', 'remoteDiscoverySelector', 'federatedServiceSelector'].flatMap(ofSelector),
-      // Ours: Linkerd's CRD drops it.
+      // Ours: Linkerd's CRD drops them.
       'federation enum',
+      'importPolicy.types[] enum',
     ]);
   });
 

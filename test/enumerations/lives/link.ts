@@ -85,6 +85,11 @@ export const linkLife: Life = {
     'spec.excludedAnnotations': [['example.com/note']],
     'spec.excludedLabels': [['example.com/*']],
     'spec.targetNamespaces': [['till']],
+    'spec.importPolicy': [{ namespaces: ['shop', 'till'] }],
+    'spec.importPolicy.namespaces': [['till']],
+    'spec.importPolicy.names': [['web']],
+    'spec.importPolicy.ports': [['22']],
+    'spec.importPolicy.types': [['Headless']],
   },
   silent: {
     'spec.targetClusterLinkerdNamespace="mesh"': "Linkerd's own controllers read it; nothing here does",

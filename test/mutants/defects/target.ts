@@ -4,6 +4,22 @@ const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operat
 
 export const TARGET: readonly Defect[] = [
   {
+    file: 'operator/target/admitted.ts',
+    tests: ['test/operator/target/admitted.test.ts'],
+    name: 'what the policy does not admit is kept until the target denies it',
+    rule: 'N4',
+    find: 'return this.#obstacleOf(key) !== undefined || this.#of.confirms(key);',
+    replace: 'return this.#of.confirms(key);',
+  },
+  {
+    file: 'crds/link/import-policy.ts',
+    tests: ['test/crds/link/import-policy.test.ts'],
+    name: 'one admitted port admits a Service',
+    rule: 'N1',
+    find: 'const closed = ports.find((port) => !admitsPort(ranges, port));',
+    replace: 'const closed = ports.some((port) => admitsPort(ranges, port)) ? undefined : ports[0];',
+  },
+  {
     ...LOSSES,
     name: 'what is held is not counted with what the next list takes',
     rule: 'E6',

@@ -10,14 +10,14 @@ const statuses: ReadonlyMap<string, MirrorStatus> = new Map();
 
 /** The parts of a session that has read everything and written what it had to. */
 const PARTS: SessionParts = {
-  settings: { generation: 3 },
+  settings: { generation: 3, cluster: 'west' },
   source: { refusal: undefined },
   lease: { problem: undefined, isHeld: true, heldBy: undefined },
   reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
   exports: {
     readsNothing: false,
     beyondLimits: undefined,
-    target: { held: { count: 0, confirmation: undefined, some: [] } },
+    target: { held: { count: 0, confirmation: undefined, some: [] }, notAdmitted: () => [] },
   },
   imports: { isWanted: false, beyondLimits: undefined },
   gateway: { findings: () => ({ resolved: undefined, gatewayAlive: undefined, gateway: undefined }), isKnown: true },
@@ -92,4 +92,30 @@ test.each<readonly [string, Partial<SessionParts>]>([
 ])('have no mirrors while %s: the last report is kept', (_, parts) => {
   expect(findingsOf(PARTS).mirrors).toBe(statuses);
   expect(findingsOf({ ...PARTS, ...parts }).mirrors).toBeUndefined();
+});
+
+describe('what the policy of the Link does not admit (N1)', () => {
+  const offered = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ key: `shop/web-${index}`, obstacle: 'port 22' }));
+  const found = (settings: SessionParts['settings'], count: number) => {
+    const target = { ...PARTS.exports.target, notAdmitted: () => offered(count) };
+    return findingsOf({ ...PARTS, settings, exports: { ...PARTS.exports, target } }).notAdmitted;
+  };
+  const settings = { ...PARTS.settings, importPolicy: { ports: [{ first: 80, last: 80 }] } };
+
+  it('is counted, and the first ones are named with what is not admitted of them', () => {
+    const { count, first = [] } = found(settings, 12) ?? {};
+    expect([count, first.length]).toEqual([12, 10]);
+    expect(first[0]).toEqual({
+      remote: { namespace: 'shop', name: 'web-0' },
+      local: 'web-0-west',
+      mirrored: false,
+      reason: 'NotAdmitted',
+      message: 'the Link takes no Service with port 22 (spec.importPolicy)',
+    });
+  });
+
+  it('is nothing for a Link without a policy', () => {
+    expect(found(PARTS.settings, 1)).toBeUndefined();
+  });
 });

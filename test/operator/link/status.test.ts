@@ -21,6 +21,7 @@ const FINE: LinkFindings = {
   pruneHeld: 0,
   confirmation: undefined,
   someHeld: [],
+  notAdmitted: undefined,
   federated: new Map(),
   heldBy: undefined,
   gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
@@ -241,5 +242,32 @@ describe('the rest of the status', () => {
     ['that there is none, so that an old one goes', undefined, null],
   ])('says %s', (_, gateway, expected) => {
     expect(statusOf({ gateway }).gateway).toEqual(expected);
+  });
+});
+
+describe('what is not admitted (N1)', () => {
+  const ssh = notMirrored({ namespace: 'shop', name: 'ssh' }, 'west', { reason: 'NotAdmitted', message: 'port 22' });
+  const web = mirrored({ namespace: 'shop', name: 'web' }, 'west', '');
+  const findings = { ...FINE, mirrors: new Map([['shop/web', web]]), notAdmitted: { count: 12, first: [ssh] } };
+
+  it('is counted beside the mirrors, and named among them, and the Link works', () => {
+    const status = linkStatus(findings, {}, T1);
+    expect(status.mirrors).toEqual({ total: 1, ready: 1, failed: 0, notAdmitted: 12 });
+    expect(status.mirrorServices?.map(({ remoteRef, conditions }) => [remoteRef.name, conditions[0]?.reason])).toEqual([
+      ['ssh', 'NotAdmitted'],
+      ['web', 'Mirrored'],
+    ]);
+    expect(status.conditions[0]).toMatchObject({
+      type: 'Ready',
+      status: 'True',
+      message: '12 Services are not admitted by spec.importPolicy',
+    });
+  });
+
+  it('is counted no longer once the Link has no policy, and that is written once', () => {
+    const without = { ...findings, notAdmitted: undefined };
+    const before = readStatus({ mirrors: { total: 1, ready: 1, failed: 0, notAdmitted: 12 } });
+    expect(linkStatus(without, before, T1).mirrors).toEqual({ total: 1, ready: 1, failed: 0, notAdmitted: null });
+    expect(linkStatus(without, readStatus({}), T1).mirrors).toEqual({ total: 1, ready: 1, failed: 0 });
   });
 });

@@ -146,6 +146,7 @@ spec:
         PortMismatch: 'the ports differ from those of the other members',
         ModeMismatch: 'other members are reached in another way',
         LimitExceeded: 'it is beyond a limit of the Link',
+        NotAdmitted: 'the import policy of the Link does not admit it',
         ServedByAnother: 'another operator of this cluster serves it',
         Error: 'a write failed; it is tried again',
       },

@@ -35,8 +35,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'mirror-namespaces': ['MissingNamespace', 'NamespaceNotAllowed'],
   'mirror-services': ['InvalidService'],
 };
-/** Reasons that other checks explain, or that are not faults: a headless Service that is scaled to zero. */
-const EXPLAINED: readonly string[] = ['WaitingForEndpoints', 'WaitingForGateway', 'LimitExceeded'];
+/** Reasons that other checks explain, or that are not faults: a headless Service that is scaled to zero, or what a policy wants. */
+const EXPLAINED: readonly string[] = ['WaitingForEndpoints', 'WaitingForGateway', 'LimitExceeded', 'NotAdmitted'];
 
 const refusedFindings = (
   link: LinkFacts,

@@ -1,0 +1,159 @@
+/**
+ * One sort of what a target exports, without what the policy of the Link does not admit (rules N1, N4): to whoever derives
+ * from it, that is not exported. It is what the watches show that counts, since nothing outside the policy may stay.
+ */
+import { admitsPort, type ImportPolicy, notAdmittedBy } from '../../crds/link/import-policy.ts';
+import type { EndpointSlice, Service } from '../kube/objects.ts';
+import type { Exported } from './read/exported.ts';
+import type { Aspect, ServiceExports, TargetView } from './aspect.ts';
+
+/** What a policy says of Services. Each is looked at once. */
+export class Admission {
+  readonly #policy: ImportPolicy;
+  readonly #known = new WeakMap<Service, { readonly obstacle: string | undefined }>();
+  readonly #slices = new WeakMap<EndpointSlice, EndpointSlice>();
+
+  constructor(policy: ImportPolicy) {
+    this.#policy = policy;
+  }
+
+  /** What of a Service is not admitted, such as `port 22`; undefined if it is. */
+  obstacleOf(service: Service): string | undefined {
+    const known = this.#known.get(service) ?? { obstacle: notAdmittedBy(this.#policy, offeredAs(service)) };
+    this.#known.set(service, known);
+    return known.obstacle;
+  }
+
+  /** A slice of a headless Service, whose pods are reached by its ports, with those that are admitted. */
+  sliceOf(slice: EndpointSlice): EndpointSlice {
+    const known = this.#slices.get(slice) ?? this.#withPorts(slice);
+    this.#slices.set(slice, known);
+    return known;
+  }
+
+  #withPorts(slice: EndpointSlice): EndpointSlice {
+    const ports = slice.ports ?? [];
+    const admitted = ports.filter(({ port }) => admitsPort(this.#policy.ports, port ?? 0));
+    return admitted.length === ports.length ? slice : { ...slice, ports: admitted };
+  }
+}
+
+const isHeadless = (spec: Service['spec']): boolean => spec?.clusterIP === 'None';
+
+const offeredAs = ({ metadata: { namespace = '', name }, spec }: Service) => ({
+  namespace,
+  name,
+  ports: (spec?.ports ?? []).map(({ port }) => port),
+  type: isHeadless(spec) ? 'Headless' : (spec?.type ?? 'ClusterIP'),
+});
+
+/** A Service that is not admitted, by `namespace/name`, and what of it is not. */
+export interface NotAdmitted {
+  readonly key: string;
+  readonly obstacle: string;
+}
+
+/** What a target exports, as far as a policy admits it. */
+export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' | 'exports'> {
+  readonly mirrored: AdmittedAspect<Exported>;
+  readonly members: AdmittedAspect<Service>;
+  readonly exports: AdmittedAspect<Service> & ServiceExports;
+}
+
+/** @param admission what the policy of the Link says now; undefined if it has none */
+export const admittedOf = (
+  { mirrored, members, exports, pods }: TargetView,
+  admission: () => Admission | undefined,
+): AdmittedTarget => ({
+  mirrored: new AdmittedAspect(mirrored, ({ service }) => service, admission),
+  members: new AdmittedAspect(members, itself, admission),
+  exports: new AdmittedExports(exports, admission),
+  pods,
+});
+
+const itself = (service: Service): Service => service;
+
+class AdmittedAspect<T> implements Aspect<T> {
+  readonly #of: Aspect<T>;
+  readonly #serviceOf: (found: T) => Service;
+  readonly #admission: () => Admission | undefined;
+
+  constructor(of: Aspect<T>, serviceOf: (found: T) => Service, admission: () => Admission | undefined) {
+    this.#of = of;
+    this.#serviceOf = serviceOf;
+    this.#admission = admission;
+  }
+
+  get isRead(): boolean {
+    return this.#of.isRead;
+  }
+
+  get size(): number {
+    return this.#admission() === undefined ? this.#of.size : this.keys().size;
+  }
+
+  keys(): ReadonlySet<string> {
+    const all = this.#of.keys();
+    return this.#admission() === undefined
+      ? all
+      : new Set([...all].filter((key) => this.#obstacleOf(key) === undefined));
+  }
+
+  get(key: string): T | undefined {
+    return this.#obstacleOf(key) === undefined ? this.#of.get(key) : undefined;
+  }
+
+  /** The pods of a headless Service are reached by the ports of its slices, whatever ports the Service has. */
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    if (this.#obstacleOf(key) !== undefined) return [];
+    const slices = this.#of.slicesOf(key);
+    const admission = this.#admission();
+    const found = admission && this.get(key);
+    if (!found || !isHeadless(this.#serviceOf(found).spec)) return slices;
+    return slices?.map((slice) => admission.sliceOf(slice));
+  }
+
+  decides(key: string): boolean {
+    return this.#of.decides(key);
+  }
+
+  confirms(key: string): boolean {
+    return this.#obstacleOf(key) !== undefined || this.#of.confirms(key);
+  }
+
+  ask(key: string): void {
+    this.#of.ask(key);
+  }
+
+  forget(key: string): void {
+    this.#of.forget(key);
+  }
+
+  /** What is not admitted. */
+  *refused(): Generator<NotAdmitted> {
+    if (this.#admission() === undefined) return;
+    for (const key of this.#of.keys()) {
+      const obstacle = this.#obstacleOf(key);
+      if (obstacle !== undefined) yield { key, obstacle };
+    }
+  }
+
+  #obstacleOf(key: string): string | undefined {
+    const admission = this.#admission();
+    const found = admission && this.#of.get(key);
+    return found && admission.obstacleOf(this.#serviceOf(found));
+  }
+}
+
+class AdmittedExports extends AdmittedAspect<Service> implements ServiceExports {
+  readonly #exports: ServiceExports;
+
+  constructor(of: ServiceExports, admission: () => Admission | undefined) {
+    super(of, itself, admission);
+    this.#exports = of;
+  }
+
+  since(key: string): string {
+    return this.#exports.since(key);
+  }
+}

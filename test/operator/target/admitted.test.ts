@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { ImportPolicy } from '../../../crds/link/import-policy.ts';
+import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import { Admission, admittedOf } from '../../../operator/target/admitted.ts';
+import { type Aspect, NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
+
+const serviceOf = (key: string, port: number, clusterIP = '10.0.0.1'): Service => {
+  const [namespace = '', name = ''] = key.split('/');
+  return { metadata: { namespace, name }, spec: { clusterIP, ports: [{ port }] } };
+};
+const SERVICES: ReadonlyMap<string, Service> = new Map([
+  ['shop/web', serviceOf('shop/web', 80)],
+  ['shop/ssh', serviceOf('shop/ssh', 22)],
+  ['shop/db', serviceOf('shop/db', 80, 'None')],
+]);
+const ports = [{ port: 80 }, { port: 22 }, { port: null }];
+const slice: EndpointSlice = { metadata: { name: 'db-1' }, addressType: 'IPv4', ports };
+
+const ASPECT: Aspect<Service> = {
+  ...NOTHING_EXPORTED,
+  size: SERVICES.size,
+  keys: () => new Set(SERVICES.keys()),
+  get: (key) => SERVICES.get(key),
+  slicesOf: () => [slice],
+  // The target has answered about none of them.
+  confirms: () => false,
+};
+
+const admitted = (policy?: ImportPolicy) => {
+  const admission = policy && new Admission(policy);
+  const exports = { ...ASPECT, since: () => '2026-01-01T00:00:00Z' };
+  const mirrored = { ...NOTHING_EXPORTED, get: () => undefined };
+  return admittedOf({ mirrored, members: ASPECT, exports, pods: NO_PODS }, () => admission);
+};
+
+describe('what a target exports, under a policy (N1)', () => {
+  const { members, exports } = admitted({ ports: [{ first: 80, last: 80 }] });
+
+  it('is what the policy admits', () => {
+    expect([[...members.keys()], members.size]).toEqual([['shop/web', 'shop/db'], 2]);
+    expect([members.get('shop/web'), members.get('shop/ssh')]).toEqual([SERVICES.get('shop/web'), undefined]);
+    expect([members.slicesOf('shop/web'), members.slicesOf('shop/ssh')]).toEqual([[slice], []]);
+    expect(exports.since('shop/web')).toBe('2026-01-01T00:00:00Z');
+  });
+
+  it('says what is not admitted of the others', () => {
+    expect([...members.refused()]).toEqual([{ key: 'shop/ssh', obstacle: 'port 22' }]);
+  });
+
+  it('needs no word of the target for what is outside to go (N4)', () => {
+    expect([members.confirms('shop/ssh'), members.confirms('shop/web')]).toEqual([true, false]);
+  });
+
+  it('has of the slices of a headless Service the ports that are admitted, the same each time', () => {
+    const [of] = members.slicesOf('shop/db') ?? [];
+    expect(of).toEqual({ ...slice, ports: [{ port: 80 }] });
+    expect(members.slicesOf('shop/db')?.[0]).toBe(of);
+  });
+});
+
+it('is all of it without a policy', () => {
+  const { members } = admitted();
+  expect([[...members.keys()], members.size]).toEqual([[...SERVICES.keys()], 3]);
+  expect([members.slicesOf('shop/db')?.[0], [...members.refused()]]).toEqual([slice, []]);
+  expect(members.confirms('shop/ssh')).toBe(false);
+});
