@@ -2,7 +2,7 @@
  * Runs within the operator that is soaked, which node loads it into (`--import`): a signal asks for its memory. What is
  * resident is read first; then garbage is collected, and what is left of the heap is what something holds on to.
  */
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { writeHeapSnapshot } from 'node:v8';
 import { HEAP_VARIABLE, snapshotsOf } from './heap.ts';
 import { type Memory, MEMORY_FILE, MEMORY_SIGNAL } from './memory.ts';
@@ -19,7 +19,8 @@ process.on(MEMORY_SIGNAL, () => {
   gc();
   gc();
   const { heapUsed, external } = process.memoryUsage();
-  const memory: Memory = { residentMegabytes, liveMegabytes: (heapUsed + external) / MEBI };
+  const files = readdirSync('/proc/self/fd').length;
+  const memory: Memory = { residentMegabytes, liveMegabytes: (heapUsed + external) / MEBI, files };
   rests += 1;
   if (process.env[HEAP_VARIABLE] !== undefined) takeSnapshot(file);
   // Whoever waits for the file finds all of it.

@@ -9,12 +9,14 @@ export const MEMORY_FILE = 'SOAK_MEMORY_FILE';
 /** Asks for it. */
 export const MEMORY_SIGNAL = 'SIGUSR2';
 
-/** In MiB. */
+/** Memory in MiB, and open files. */
 export interface Memory {
   /** Resident, before any garbage is collected. */
   readonly residentMegabytes: number;
   /** Of the heap and of what its objects hold outside of it, once garbage is collected. */
   readonly liveMegabytes: number;
+  /** Open files, connections among them. */
+  readonly files: number;
 }
 
 const PROBE = join(import.meta.dirname, 'memory-probe.ts');

@@ -39,21 +39,15 @@ const FEWEST = 30;
 /** Rests of one leader; the first proves nothing. Fewer are not judged. */
 const FEWEST_RESTS = 5;
 /** Growth that is none: between two rests, connections and histories of what was written differ, and pages are left over. */
-const FREE: Readonly<Record<keyof Memory, { readonly ratio: number; readonly megabytes: number }>> = {
-  liveMegabytes: { ratio: 1.1, megabytes: 6 },
-  residentMegabytes: { ratio: 1.15, megabytes: 24 },
+const FREE: Readonly<Record<keyof Memory, { readonly ratio: number; readonly more: number }>> = {
+  liveMegabytes: { ratio: 1.1, more: 6 },
+  residentMegabytes: { ratio: 1.15, more: 24 },
+  files: { ratio: 1, more: 16 },
 };
-const FREE_FILES = 16;
 
 export function verdictRows(findings: Findings): readonly Row[] {
   const settled = findings.samples.slice(WARM_UP);
-  const isJudged = settled.length >= FEWEST;
-  const samples = isJudged ? settled : findings.samples;
-  const third = Math.floor(samples.length / 3);
-  const first = samples.slice(0, third);
-  const last = samples.slice(samples.length - third);
-  // Connections close while a target is away: the most at any moment is what grows with a leak.
-  const files = mostOf(first, 'files');
+  const samples = settled.length >= FEWEST ? settled : findings.samples;
   return [
     { measure: 'minutes of change', value: findings.minutes, unit: '' },
     ...[...findings.faults].map(([fault, count]) => ({ measure: `  fault: ${fault}`, value: count, unit: '' })),
@@ -65,19 +59,20 @@ export function verdictRows(findings: Findings): readonly Row[] {
     { measure: 'lost or wrong', value: findings.lost.length, unit: '', goal: 0 },
     { measure: 'foreign writes', value: findings.foreign.length, unit: '', goal: 0 },
     { measure: 'longest time not ready', value: findings.longestNotReadySeconds, unit: 's' },
-    ...atRest(findings.memories, 'liveMegabytes', 'live heap of the last leader at rest, first third'),
-    ...atRest(findings.memories, 'residentMegabytes', 'resident at rest, first third'),
+    ...atRest(findings.memories, 'liveMegabytes', 'live heap of the last leader at rest, first third', 'MB'),
+    ...atRest(findings.memories, 'residentMegabytes', 'resident at rest, first third', 'MB'),
     // What is resident while things change has garbage in it, which is the collector's to leave.
     { measure: 'most resident while things change', value: mostOf(samples, 'megabytes'), unit: 'MB' },
-    { measure: 'most open files, first third', value: files, unit: '' },
-    { measure: '  last third', value: mostOf(last, 'files'), unit: '', ...(isJudged && { goal: files + FREE_FILES }) },
+    // Connections close while a target is away, and more than one is opened when it is back.
+    ...atRest(findings.memories, 'files', 'open files at rest, first third', ''),
+    { measure: 'most open files while things change', value: mostOf(samples, 'files'), unit: '' },
   ];
 }
 
 const mostOf = (of: readonly Sample[], field: keyof Sample): number => Math.max(0, ...of.map((each) => each[field]));
 
 /** The middle of the first third of the rests, and that of the last, which is judged by it. */
-function atRest(all: readonly Memory[], field: keyof Memory, measure: string): readonly Row[] {
+function atRest(all: readonly Memory[], field: keyof Memory, measure: string, unit: string): readonly Row[] {
   const settled = all.slice(1);
   const third = Math.ceil(settled.length / 3);
   const middle = (of: readonly Memory[]): number =>
@@ -86,10 +81,10 @@ function atRest(all: readonly Memory[], field: keyof Memory, measure: string): r
       0.5,
     );
   const [first, last] = [middle(settled.slice(0, third)), middle(settled.slice(settled.length - third))];
-  const { ratio, megabytes } = FREE[field];
+  const { ratio, more } = FREE[field];
   const isJudged = all.length >= FEWEST_RESTS;
   return [
-    { measure, value: first, unit: 'MB' },
-    { measure: '  last third', value: last, unit: 'MB', ...(isJudged && { goal: first * ratio + megabytes }) },
+    { measure, value: first, unit },
+    { measure: '  last third', value: last, unit, ...(isJudged && { goal: first * ratio + more }) },
   ];
 }
