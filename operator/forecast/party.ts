@@ -18,7 +18,7 @@ import { ownerOf } from '../source/owner.ts';
 import { knowledgeOf, type TargetKnowledge } from '../failover/readiness.ts';
 import { observeExporter } from '../mcs/exporter.ts';
 import type { ImportParty } from '../mcs/party.ts';
-import { Admission } from '../target/admitted.ts';
+import { Admission } from '../mirror/admission.ts';
 import { NOTHING_EXPORTED } from '../target/aspect.ts';
 import type { ImportForecast } from './imports.ts';
 import type { ListedExports } from './listed-exports.ts';

@@ -8,7 +8,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
-import { Admission } from '../target/admitted.ts';
+import { Admission } from '../mirror/admission.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';

@@ -2,50 +2,10 @@
  * One sort of what a target exports, without what the policy of the Link does not admit (rules N1, N4): to whoever derives
  * from it, that is not exported. It is what the watches show that counts, since nothing outside the policy may stay.
  */
-import { admitsPort, type ImportPolicy, notAdmittedBy } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
+import { type Admission, isHeadless } from '../mirror/admission.ts';
 import type { Exported } from './read/exported.ts';
 import type { Aspect, ServiceExports, TargetView } from './aspect.ts';
-
-/** What a policy says of Services. Each is looked at once. */
-export class Admission {
-  readonly #policy: ImportPolicy;
-  readonly #known = new WeakMap<Service, { readonly obstacle: string | undefined }>();
-  readonly #slices = new WeakMap<EndpointSlice, EndpointSlice>();
-
-  constructor(policy: ImportPolicy) {
-    this.#policy = policy;
-  }
-
-  /** What of a Service is not admitted, such as `port 22`; undefined if it is. */
-  obstacleOf(service: Service): string | undefined {
-    const known = this.#known.get(service) ?? { obstacle: notAdmittedBy(this.#policy, offeredAs(service)) };
-    this.#known.set(service, known);
-    return known.obstacle;
-  }
-
-  /** A slice of a headless Service, whose pods are reached by its ports, with those that are admitted. */
-  sliceOf(slice: EndpointSlice): EndpointSlice {
-    const known = this.#slices.get(slice) ?? this.#withPorts(slice);
-    this.#slices.set(slice, known);
-    return known;
-  }
-
-  #withPorts(slice: EndpointSlice): EndpointSlice {
-    const ports = slice.ports ?? [];
-    const admitted = ports.filter(({ port }) => admitsPort(this.#policy.ports, port ?? 0));
-    return admitted.length === ports.length ? slice : { ...slice, ports: admitted };
-  }
-}
-
-const isHeadless = (spec: Service['spec']): boolean => spec?.clusterIP === 'None';
-
-const offeredAs = ({ metadata: { namespace = '', name }, spec }: Service) => ({
-  namespace,
-  name,
-  ports: (spec?.ports ?? []).map(({ port }) => port),
-  type: isHeadless(spec) ? 'Headless' : (spec?.type ?? 'ClusterIP'),
-});
 
 /** A Service that is not admitted, by `namespace/name`, and what of it is not. */
 export interface NotAdmitted {

@@ -9,6 +9,7 @@ import { Label, mirrorName, Value } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
+import { Admission } from '../../../operator/mirror/admission.ts';
 import { shapeOf } from '../../../operator/mirror/shape.ts';
 import { differencesOf } from './differences.ts';
 import type { Facts } from './facts.ts';
@@ -141,12 +142,28 @@ const modeOf = (
   return selector?.matches(labels) ? 'gateway' : undefined;
 };
 
+/** What of a Service the policy of the Link does not admit; undefined if it does, or there is none. */
+const obstacleOf = (service: Service, { importPolicy }: LinkSettings): string | undefined =>
+  importPolicy && new Admission(importPolicy).obstacleOf(service);
+
+const notAdmittedStep = ({ report, ref, source }: Facts, obstacle: string): Step =>
+  stop(
+    'export',
+    `Link ${report.name} takes no Service with ${obstacle}, by its spec.importPolicy`,
+    refusalRemedy(source, 'NotAdmitted', { namespace: ref.namespace, mirror: mirrorName(ref.name, report.cluster) }),
+  );
+
 const exportStep = (
-  { ref, target, report }: Facts,
-  { metadata: { labels = {} } }: Service,
-  { targetNamespaces, federatedServiceSelector, selector }: LinkSettings,
+  facts: Facts,
+  service: Service,
+  settings: LinkSettings,
   mode: 'gateway' | 'remote-discovery' | undefined,
 ): Step => {
+  const { ref, target, report } = facts;
+  const { labels = {} } = service.metadata;
+  const { targetNamespaces, federatedServiceSelector, selector } = settings;
+  const obstacle = obstacleOf(service, settings);
+  if (mode !== undefined && obstacle !== undefined) return notAdmittedStep(facts, obstacle);
   if (mode !== undefined) {
     return ok('export', `Link ${report.name} selects it in ${mode === 'gateway' ? 'gateway' : 'flat'} mode`);
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportPolicy } from '../../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { Admission, admittedOf } from '../../../operator/target/admitted.ts';
+import { Admission } from '../../../operator/mirror/admission.ts';
+import { admittedOf } from '../../../operator/target/admitted.ts';
 import { type Aspect, NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
 
 const serviceOf = (key: string, port: number, clusterIP = '10.0.0.1'): Service => {

@@ -57,6 +57,9 @@ const facts = (changed: Partial<Facts> = {}, mirror: Service = MIRROR): Facts =>
   foreign: new Set(),
   ...changed,
 });
+/** A Link that takes some Services only. */
+const choosy = { ...LINK, spec: { ...LINK.spec, importPolicy: { ports: ['443'] } } };
+
 const messageOf = (given: Facts, step: string): string | undefined =>
   explain(given).steps.find((each) => each.step === step)?.message;
 
@@ -70,6 +73,16 @@ describe('an explanation', () => {
     const { steps, reached } = explain(facts());
     expect(steps.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(reached).toEqual(['203.0.113.20']);
+  });
+
+  it('stops at a policy of the Link that does not admit it (N1)', () => {
+    const { steps } = explain(facts({ link: choosy }));
+    expect(steps.at(-1)).toMatchObject({
+      state: 'stop',
+      step: 'export',
+      message: 'Link west takes no Service with port 80, by its spec.importPolicy',
+      remedy: 'admit it by spec.importPolicy of the Link, if it is wanted',
+    });
   });
 
   it('stops at a Service that no selector of the Link selects, with the label that it needs', () => {
