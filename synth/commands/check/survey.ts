@@ -24,6 +24,7 @@ import {
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import { SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
@@ -94,6 +95,8 @@ export interface Survey extends Scope {
   readonly linkerd: LinkerdRead;
   readonly crd: Read<Crd | undefined>;
   readonly mcs: Read<McsFacts>;
+  /** Who may come through the gateway, as the operator that is installed has it; undefined if that is not known. */
+  readonly gatewayAccess: OperatorConfig['gatewayAccess'];
   /** Undefined if the API server does not serve them. The same holds of the next two. */
   readonly serviceImports: Read<readonly ServiceImport[] | undefined>;
   readonly serviceExports: Read<readonly ServiceExport[] | undefined>;
@@ -156,6 +159,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     extensionNamespace,
     linkerd,
     crd,
+    gatewayAccess: operatorConfig(operator)?.gatewayAccess,
     mcs: mcs.ok ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports, crds: mcs.value } } : mcs,
     links: allLinks.ok ? { ok: true, value: links } : allLinks,
     allLinks,

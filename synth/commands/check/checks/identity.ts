@@ -71,6 +71,17 @@ const identityFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
     : [error(title, `has spec.gatewayIdentity "${gateway.identity}", and those of ${cluster} end in "${end}"`, remedy)];
 };
 
+/** Whether an export that names a client admits that of another cluster, too (rule M6). */
+const domainFindings = (link: LinkFacts, own: Linkerd, { context }: Survey): readonly Finding[] | NotJudged => {
+  const theirs = known(link.target?.linkerd);
+  if (theirs === undefined) return notJudged("the target's settings cannot be read");
+  if (theirs.trustDomain !== own.trustDomain) return [];
+  const reason = `share the trust domain "${own.trustDomain}": an export that names a client admits the ServiceAccount of that name in both`;
+  const remedy =
+    'name ServiceAccounts that only one of them has, or install Linkerd with an identityTrustDomain for each cluster';
+  return [warning(`${context} and ${link.cluster}`, reason, remedy)];
+};
+
 export const IDENTITY_CHECKS: readonly Check<Survey>[] = [
   {
     id: 'trust-anchors',
@@ -93,6 +104,21 @@ export const IDENTITY_CHECKS: readonly Check<Survey>[] = [
     means: 'Proxies expect another identity than the gateway has, and end each connection to it.',
     remedy: 'Write the identity that is named into `spec.gatewayIdentity`, or link the cluster again.',
     judge: (survey) => eachLink(survey, identityFindings),
+  },
+  {
+    id: 'trust-domains',
+    category: CATEGORY,
+    title: 'clusters whose exports name clients have trust domains of their own',
+    means:
+      'A client is a ServiceAccount and a trust domain. In clusters that share a trust domain, the clients of one name cannot be told apart: an export that is meant for one cluster admits those of the others.',
+    remedy:
+      'Name ServiceAccounts that only one cluster has, or give each cluster a trust domain of its own when Linkerd is installed.',
+    judge: (survey) => {
+      if (survey.gatewayAccess !== 'clients') return skipped('gatewayAccess is not "clients": exports name no clients');
+      const own = known(survey.linkerd);
+      if (own === undefined) return skipped("Linkerd's settings in the source cannot be read");
+      return eachLink(survey, (link) => domainFindings(link, own, survey));
+    },
   },
   {
     id: 'cluster-domain',

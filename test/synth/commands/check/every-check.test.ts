@@ -135,6 +135,7 @@ const FAULTS: Readonly<Record<string, Survey>> = {
   'destination-rights': of({ destinationAccess: { version: read('v1'), rights: [refused] } }),
   'trust-anchors': of({ target: target({ linkerd: linkerd(undefined) }) }),
   'gateway-identity': of(settings({ gateway: { addresses: ['203.0.113.10'], port: 4143 } })),
+  'trust-domains': facts({ gatewayAccess: 'clients' }),
   'cluster-domain': of({ target: target({ linkerd: linkerd(undefined) }) }),
   'gateway-resolved': condition('GatewayResolved', 'False'),
   'gateway-alive': condition('GatewayAlive', 'False'),

@@ -155,6 +155,7 @@ export const facts = (changed: Partial<Survey> = {}, ...links: readonly LinkFact
       ...(linkCrd as unknown as Crd),
       status: { conditions: [{ type: 'Established', status: 'True' }] },
     }),
+    gatewayAccess: undefined,
     mcs: read({ isServed: true, crds: new Map(MCS_CRDS.map((crd) => [crd.metadata.name, crd])) }),
     serviceImports: read([]),
     serviceExports: read([]),

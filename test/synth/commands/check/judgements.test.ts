@@ -66,6 +66,29 @@ describe('what the operator reports', () => {
   });
 });
 
+describe('clusters that share a trust domain (M6)', () => {
+  const inDomain = (trustDomain: string) =>
+    linkFacts({
+      target: target({
+        linkerd: read({ clusterDomain: 'cluster.local', trustDomain, anchors: ANCHOR, version: undefined }),
+      }),
+    });
+
+  test('are named where exports name clients', () => {
+    expect(found(facts({ gatewayAccess: 'clients' }, inDomain('cluster.local')))).toEqual([
+      expect.stringMatching(/^trust-domains warning east and west: share the trust domain "cluster\.local"/),
+    ]);
+  });
+
+  test('are well where no export names any, and so are those that do not', () => {
+    for (const gatewayAccess of [undefined, 'open', 'exported'] as const)
+      expect(found(facts({ gatewayAccess }, inDomain('cluster.local')))).toEqual([]);
+    // The identities of gateways end in the trust domain, and that is another check.
+    const all = found(facts({ gatewayAccess: 'clients' }, inDomain('west.example')));
+    expect(all.filter((each) => each.startsWith('trust-domains'))).toEqual([]);
+  });
+});
+
 describe('a target that this machine cannot reach', () => {
   const away = target({ version: unread('unreachable'), exports: unread(), gateway: unread(), linkerd: unread() });
 
