@@ -18,7 +18,7 @@ import { ownerOf } from '../source/owner.ts';
 import { knowledgeOf, type TargetKnowledge } from '../failover/readiness.ts';
 import { observeExporter } from '../mcs/exporter.ts';
 import type { ImportParty } from '../mcs/party.ts';
-import { Admission } from '../mirror/admission.ts';
+import { AppliedPolicy } from '../mirror/applied-policy.ts';
 import { NOTHING_EXPORTED } from '../target/aspect.ts';
 import type { ImportForecast } from './imports.ts';
 import type { ListedExports } from './listed-exports.ts';
@@ -151,7 +151,7 @@ export class Served extends Party {
     // Pods that are gone keep their endpoint mirrors for a while (rule D11); the forecast is of the time after it.
     const config = { ...context.config, endpointMirrorGraceMs: 0 };
     const source = model.stores;
-    const admission = settings.importPolicy && new Admission(settings.importPolicy);
+    const policy = settings.importPolicy && new AppliedPolicy(settings.importPolicy);
     this.#served = served;
     this.#target = new ServedTarget({
       link: name,
@@ -161,7 +161,7 @@ export class Served extends Party {
       source,
       log: SILENT,
       report: NOBODY,
-      admission: () => admission,
+      policy: () => policy,
       isHeadless: () => linkViewOf(settings, config).headless,
       parts: () => this.#parts(),
     });

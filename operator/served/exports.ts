@@ -8,7 +8,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
-import { Admission } from '../mirror/admission.ts';
+import { AppliedPolicy } from '../mirror/applied-policy.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';
@@ -35,7 +35,8 @@ export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'rec
   readonly signal: AbortSignal;
 }
 
-const admissionOf = ({ importPolicy }: Settings): Admission | undefined => importPolicy && new Admission(importPolicy);
+const policyOf = ({ importPolicy }: Settings): AppliedPolicy | undefined =>
+  importPolicy && new AppliedPolicy(importPolicy);
 
 export class Exports implements ReaderListener, ExportListener {
   /** What the target exports, as far as it may be acted on. */
@@ -47,14 +48,14 @@ export class Exports implements ReaderListener, ExportListener {
   readonly #log: TargetLog;
   #settings: Settings;
   /** What the policy of the Link says; undefined if it has none. */
-  #admission: Admission | undefined;
+  #policy: AppliedPolicy | undefined;
 
   constructor(options: ExportsOptions) {
     const { settings, env, report, record, parts, signal } = options;
     const { name: link, cluster } = settings;
     this.#options = options;
     this.#settings = settings;
-    this.#admission = admissionOf(settings);
+    this.#policy = policyOf(settings);
     this.#log = new TargetLog(link, env.log, report);
     this.reading = new ExportReading({ link, cluster, env, settings, listener: this });
     this.#reader = new TargetReader({
@@ -73,7 +74,7 @@ export class Exports implements ReaderListener, ExportListener {
       source: env.source,
       log: env.log,
       report,
-      admission: () => this.#admission,
+      policy: () => this.#policy,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
       parts,
       record,
@@ -106,7 +107,7 @@ export class Exports implements ReaderListener, ExportListener {
     const { held, mirrored, pods, members } = this.target;
     const isOtherPolicy = !isDeepStrictEqual(this.#settings.importPolicy, settings.importPolicy);
     this.#settings = settings;
-    if (isOtherPolicy) this.#admission = admissionOf(settings);
+    if (isOtherPolicy) this.#policy = policyOf(settings);
     this.#confirm();
     const isReadAnew = this.#reader.isReadOtherwise(settings);
     if (isReadAnew) {

@@ -10,7 +10,7 @@ import { volumeOfExport, volumeOfMember } from '../mirror/volumes.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import type { Admission } from '../mirror/admission.ts';
+import type { AppliedPolicy } from '../mirror/applied-policy.ts';
 import { admittedOf, type AdmittedTarget, type NotAdmitted } from '../target/admitted.ts';
 import type { TargetView } from '../target/aspect.ts';
 import { Certain } from '../target/certain/certain.ts';
@@ -37,7 +37,7 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   /** Handles that fewer deletions are held. @default - nobody confirms any */
   readonly onFewerHeld?: (() => void) | undefined;
   /** What the policy of the Link says; undefined if it has none (rule N1). @default - it has none */
-  readonly admission?: (() => Admission | undefined) | undefined;
+  readonly policy?: (() => AppliedPolicy | undefined) | undefined;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;
   /** Returns the keys of the ServiceImports that the cluster has a part in. @default - there are none */
@@ -92,8 +92,8 @@ export class ServedTarget {
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
-    const { onFewerHeld = () => undefined, admission = () => undefined } = options;
-    const target = admittedOf(options.target, admission);
+    const { onFewerHeld = () => undefined, policy = () => undefined } = options;
+    const target = admittedOf(options.target, policy);
     this.#target = target;
     const losses = new Losses();
     const services = { setting: 'maxMirrors', most: config.maxMirrors, report, onFewerHeld } as const;

@@ -3,7 +3,7 @@
  * from it, that is not exported. It is what the watches show that counts, since nothing outside the policy may stay.
  */
 import type { EndpointSlice, Service } from '../kube/objects.ts';
-import { type Admission, isHeadless } from '../mirror/admission.ts';
+import { type AppliedPolicy, isHeadless } from '../mirror/applied-policy.ts';
 import type { Exported } from './read/exported.ts';
 import type { Aspect, ServiceExports, TargetView } from './aspect.ts';
 
@@ -20,14 +20,14 @@ export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' 
   readonly exports: AdmittedAspect<Service> & ServiceExports;
 }
 
-/** @param admission what the policy of the Link says now; undefined if it has none */
+/** @param policy what the policy of the Link says now; undefined if it has none */
 export const admittedOf = (
   { mirrored, members, exports, pods }: TargetView,
-  admission: () => Admission | undefined,
+  policy: () => AppliedPolicy | undefined,
 ): AdmittedTarget => ({
-  mirrored: new AdmittedAspect(mirrored, ({ service }) => service, admission),
-  members: new AdmittedAspect(members, itself, admission),
-  exports: new AdmittedExports(exports, admission),
+  mirrored: new AdmittedAspect(mirrored, ({ service }) => service, policy),
+  members: new AdmittedAspect(members, itself, policy),
+  exports: new AdmittedExports(exports, policy),
   pods,
 });
 
@@ -36,27 +36,26 @@ const itself = (service: Service): Service => service;
 class AdmittedAspect<T> implements Aspect<T> {
   readonly #of: Aspect<T>;
   readonly #serviceOf: (found: T) => Service;
-  readonly #admission: () => Admission | undefined;
+  readonly #policy: () => AppliedPolicy | undefined;
 
-  constructor(of: Aspect<T>, serviceOf: (found: T) => Service, admission: () => Admission | undefined) {
+  constructor(of: Aspect<T>, serviceOf: (found: T) => Service, policy: () => AppliedPolicy | undefined) {
     this.#of = of;
     this.#serviceOf = serviceOf;
-    this.#admission = admission;
+    this.#policy = policy;
   }
 
   get isRead(): boolean {
     return this.#of.isRead;
   }
 
+  /** Takes a look at each, if there is a policy. */
   get size(): number {
-    return this.#admission() === undefined ? this.#of.size : this.keys().size;
+    return this.#policy() === undefined ? this.#of.size : this.keys().size;
   }
 
   keys(): ReadonlySet<string> {
     const all = this.#of.keys();
-    return this.#admission() === undefined
-      ? all
-      : new Set([...all].filter((key) => this.#obstacleOf(key) === undefined));
+    return this.#policy() === undefined ? all : new Set([...all].filter((key) => this.#obstacleOf(key) === undefined));
   }
 
   get(key: string): T | undefined {
@@ -67,10 +66,10 @@ class AdmittedAspect<T> implements Aspect<T> {
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     if (this.#obstacleOf(key) !== undefined) return [];
     const slices = this.#of.slicesOf(key);
-    const admission = this.#admission();
-    const found = admission && this.get(key);
+    const policy = this.#policy();
+    const found = policy && this.get(key);
     if (!found || !isHeadless(this.#serviceOf(found).spec)) return slices;
-    return slices?.map((slice) => admission.sliceOf(slice));
+    return slices?.map((slice) => policy.sliceOf(slice));
   }
 
   decides(key: string): boolean {
@@ -91,7 +90,7 @@ class AdmittedAspect<T> implements Aspect<T> {
 
   /** What is not admitted. */
   *refused(): Generator<NotAdmitted> {
-    if (this.#admission() === undefined) return;
+    if (this.#policy() === undefined) return;
     for (const key of this.#of.keys()) {
       const obstacle = this.#obstacleOf(key);
       if (obstacle !== undefined) yield { key, obstacle };
@@ -99,17 +98,17 @@ class AdmittedAspect<T> implements Aspect<T> {
   }
 
   #obstacleOf(key: string): string | undefined {
-    const admission = this.#admission();
-    const found = admission && this.#of.get(key);
-    return found && admission.obstacleOf(this.#serviceOf(found));
+    const policy = this.#policy();
+    const found = policy && this.#of.get(key);
+    return found && policy.obstacleOf(this.#serviceOf(found));
   }
 }
 
 class AdmittedExports extends AdmittedAspect<Service> implements ServiceExports {
   readonly #exports: ServiceExports;
 
-  constructor(of: ServiceExports, admission: () => Admission | undefined) {
-    super(of, itself, admission);
+  constructor(of: ServiceExports, policy: () => AppliedPolicy | undefined) {
+    super(of, itself, policy);
     this.#exports = of;
   }
 

@@ -22,6 +22,8 @@ export interface CertainOptions<T> extends CountedOptions {
 export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
+  /** How many there are at most. They are counted when that exceeds the limit: it may take a look at each. */
+  #atMost = Infinity;
 
   constructor(options: CertainOptions<T>) {
     super(options);
@@ -34,7 +36,8 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   }
 
   get size(): number {
-    return this.#aspect.size;
+    if (this.#atMost > this.most) this.#atMost = this.#aspect.size;
+    return this.#atMost;
   }
 
   keys(): ReadonlySet<string> {
@@ -83,7 +86,13 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
 
   /** Notes a change of one key. */
   noted(key: string): void {
+    this.#atMost += 1;
     this.note(key, this.#state(key));
+  }
+
+  override recount(): void {
+    this.#atMost = Infinity;
+    super.recount();
   }
 
   *candidates(): Generator<Candidate> {

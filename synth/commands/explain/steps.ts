@@ -9,7 +9,7 @@ import { Label, mirrorName, Value } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
-import { Admission } from '../../../operator/mirror/admission.ts';
+import { AppliedPolicy } from '../../../operator/mirror/applied-policy.ts';
 import { shapeOf } from '../../../operator/mirror/shape.ts';
 import { differencesOf } from './differences.ts';
 import type { Facts } from './facts.ts';
@@ -144,7 +144,7 @@ const modeOf = (
 
 /** What of a Service the policy of the Link does not admit; undefined if it does, or there is none. */
 const obstacleOf = (service: Service, { importPolicy }: LinkSettings): string | undefined =>
-  importPolicy && new Admission(importPolicy).obstacleOf(service);
+  importPolicy && new AppliedPolicy(importPolicy).obstacleOf(service);
 
 const notAdmittedStep = ({ report, ref, source }: Facts, obstacle: string): Step =>
   stop(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportPolicy } from '../../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { Admission } from '../../../operator/mirror/admission.ts';
+import { AppliedPolicy } from '../../../operator/mirror/applied-policy.ts';
 import { admittedOf } from '../../../operator/target/admitted.ts';
 import { type Aspect, NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
 
@@ -27,11 +27,11 @@ const ASPECT: Aspect<Service> = {
   confirms: () => false,
 };
 
-const admitted = (policy?: ImportPolicy) => {
-  const admission = policy && new Admission(policy);
+const admitted = (importPolicy?: ImportPolicy) => {
+  const policy = importPolicy && new AppliedPolicy(importPolicy);
   const exports = { ...ASPECT, since: () => '2026-01-01T00:00:00Z' };
   const mirrored = { ...NOTHING_EXPORTED, get: () => undefined };
-  return admittedOf({ mirrored, members: ASPECT, exports, pods: NO_PODS }, () => admission);
+  return admittedOf({ mirrored, members: ASPECT, exports, pods: NO_PODS }, () => policy);
 };
 
 describe('what a target exports, under a policy (N1)', () => {

@@ -3,7 +3,7 @@ import { admitsPort, type ImportPolicy, notAdmittedBy } from '../../crds/link/im
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 
 /** What a policy says of Services. Each is looked at once. */
-export class Admission {
+export class AppliedPolicy {
   readonly #policy: ImportPolicy;
   readonly #known = new WeakMap<Service, { readonly obstacle: string | undefined }>();
   readonly #slices = new WeakMap<EndpointSlice, EndpointSlice>();
