@@ -96,7 +96,9 @@ export class ServedTarget {
     const target = admittedOf(options.target, policy);
     this.#target = target;
     const losses = new Losses();
-    const services = { setting: 'maxMirrors', most: config.maxMirrors, report, onFewerHeld } as const;
+    const isCountedOneByOne = (): boolean => policy() !== undefined;
+    const limit = { setting: 'maxMirrors', most: config.maxMirrors, report, onFewerHeld } as const;
+    const services = { ...limit, isCountedOneByOne };
     this.mirrored = new Certain({
       ...services,
       what: 'Services',

@@ -11,6 +11,8 @@ import type { ExportState, ExportStates } from './losses.ts';
 /** @typeParam T what there is of one key */
 export interface CertainOptions<T> extends CountedOptions {
   readonly aspect: Aspect<T>;
+  /** Whether to count the keys of the aspect is to look at each of them. @default - their number is known */
+  readonly isCountedOneByOne?: (() => boolean) | undefined;
   /** Returns the keys that something has been made of here. */
   readonly made: () => Iterable<string>;
   /** Reports whether something made of a key is served, so that it stays within the limit. @default - all that was made is */
@@ -22,7 +24,7 @@ export interface CertainOptions<T> extends CountedOptions {
 export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
-  /** How many there are at most. They are counted when that exceeds the limit: it may take a look at each. */
+  /** How many there are at most, where they are counted one by one: that is done when this exceeds the limit. */
   #atMost = Infinity;
 
   constructor(options: CertainOptions<T>) {
@@ -36,6 +38,7 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   }
 
   get size(): number {
+    if (this.#options.isCountedOneByOne?.() !== true) return this.#aspect.size;
     if (this.#atMost > this.most) this.#atMost = this.#aspect.size;
     return this.#atMost;
   }

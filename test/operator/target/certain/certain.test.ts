@@ -22,6 +22,7 @@ describe('the limit of an aspect that must be counted (E10)', () => {
     };
     const certain = new Certain({
       aspect,
+      isCountedOneByOne: () => true,
       most,
       what: 'Services',
       setting: 'maxMirrors',
