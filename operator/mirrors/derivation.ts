@@ -87,6 +87,8 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
   readonly texts = MIRROR_TEXTS;
   /** Status of each target Service, by key. */
   readonly statuses = new Map<string, MirrorStatus>();
+  /** Status that keys had before what is kept of them could not be put right. */
+  readonly #before = new Map<string, MirrorStatus | undefined>();
   readonly #options: MirrorDerivationOptions;
   readonly #rendered: Rendered;
 
@@ -155,14 +157,37 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
       return {};
     }
     const { shape } = decision;
-    // While nothing can be decided, the last status is kept.
-    if (shape.kind !== 'undecided' && !pass.errors.some(isConflict))
-      this.#report(key, statusOf(observed, shape, refusalOf(decision, pass), pass), pass.notes);
+    if (!pass.errors.some(isConflict)) {
+      const refusal = refusalOf(decision, pass);
+      const status = (): MirrorStatus | undefined => statusOf(observed, shape, refusal, pass);
+      if (shape.kind !== 'undecided') this.#decided(key, status(), pass.notes);
+      else if (refusal !== undefined || pass.errors.length > 0) this.#keptWrong(key, status());
+      else this.#keptRight(key);
+    }
     const isPending = isUnconfirmed(decision) || observed.arePodsUnconfirmed === true;
     // While there is more to do, pods that are gone must not come back.
     if (!isPending) from.target?.pods.forget(key);
     follower?.settled(key, pass, isPending);
     return { isPending, requeueAfterMs: soonest(observed.departed.values()) };
+  }
+
+  #decided(key: string, status: MirrorStatus | undefined, notes: readonly string[]): void {
+    this.#before.delete(key);
+    this.#report(key, status, notes);
+  }
+
+  /** What is kept while nothing can be decided could not be put right (rule C3). */
+  #keptWrong(key: string, status: MirrorStatus | undefined): void {
+    if (!this.#before.has(key)) this.#before.set(key, this.statuses.get(key));
+    this.#report(key, status, []);
+  }
+
+  /** While nothing can be decided, the last status is kept. */
+  #keptRight(key: string): void {
+    if (!this.#before.has(key)) return;
+    const before = this.#before.get(key);
+    this.#before.delete(key);
+    this.#report(key, before, []);
   }
 
   #report(key: string, status: MirrorStatus | undefined, notes: readonly string[]): void {

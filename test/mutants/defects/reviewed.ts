@@ -179,6 +179,22 @@ export const REVIEWED: readonly Defect[] = [
     tests: ['test/operator/runtime/derivation.test.ts'],
   },
   {
+    name: 'nobody learns that a kept mirror cannot be put right',
+    file: 'operator/mirrors/derivation.ts',
+    rule: 'C3',
+    find: 'else if (refusal !== undefined || pass.errors.length > 0) this',
+    replace: 'else if (refusal !== undefined && pass.errors.length > 99) this',
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
+  },
+  {
+    name: 'a mirror that is kept says for ever that it cannot be put right',
+    file: 'operator/mirrors/derivation.ts',
+    rule: 'C3',
+    find: 'else this.#keptRight(key);',
+    replace: '',
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
+  },
+  {
     name: 'what confirmed a loss confirms a later one of the same names',
     file: 'operator/target/certain/losses.ts',
     rule: 'E6',

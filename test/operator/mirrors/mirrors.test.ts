@@ -419,6 +419,32 @@ describe('the mirrors of a target cluster', () => {
     await eventually('it is mirrored', async () => statusOf('web')?.mirrored);
   });
 
+  test.each([
+    ['what they said before', 'web'],
+    ['nothing, as before', 'db'],
+  ])('that are kept and cannot be put right say so, and then %s (C3, H4)', async (_, name) => {
+    await start(() => stage.mirror('db'));
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    const before = statusOf(name);
+    expect(before?.mirrored).toBe(name === 'web' ? true : undefined);
+    exported.set(name, { decidable: false });
+    const accept = refuse(403, 'patch');
+    const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
+    stage.put(service(`${name}-west`, { labels, selector: { app: 'local' } }));
+    await eventually('the selector is seen', async () => {
+      await reconcile(`shop/${name}`);
+      return statusOf(name)?.mirrored === false;
+    });
+    expect(statusOf(name)).toMatchObject({ reason: 'Error', local: `${name}-west` });
+    expect(report.events).toEqual([expect.stringMatching(`^Warning Error Service shop/${name}: .*403`)]);
+    accept();
+    await eventually('they are put right', async () => statusOf(name)?.mirrored !== false);
+    expect(statusOf(name)).toEqual(before);
+    expect(stage.east.store.get('v1', 'Service', 'shop', `${name}-west`)).not.toHaveProperty('spec.selector');
+  });
+
   it('have their namespace checked again after a write that is not allowed', async () => {
     await start();
     run();
