@@ -35,6 +35,13 @@ const JITTER = 0.2;
  */
 export const jittered = (ms: number, random: () => number = Math.random): number => ms * (1 + JITTER * random());
 
+/**
+ * Milliseconds to wait, likewise spread: `ms` at most, and up to a sixth less.
+ * @param random uniform in [0, 1)
+ */
+export const jitteredWithin = (ms: number, random: () => number = Math.random): number =>
+  jittered(ms, random) / (1 + JITTER);
+
 /** Waits `ms` milliseconds; resolves early, and without an error, when one of the signals aborts. Nothing stays behind. */
 export function sleep(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@
  * says when what failed is tried again, and all of it is measured under the names that controller-runtime uses.
  */
 import type { Metrics } from '../metrics/index.ts';
-import { type BackoffPolicy, jittered, RETRY_BACKOFF } from '../kube/backoff.ts';
+import { type BackoffPolicy, jitteredWithin, RETRY_BACKOFF } from '../kube/backoff.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import type { Logger } from './logger.ts';
 import type { Outcome } from './outcome.ts';
@@ -101,13 +101,13 @@ export class Controller {
 
 /**
  * The error policy (rule H4): the least time to wait after a reconcile that failed, in milliseconds. A server that asks
- * for time gets it; what only a change can mend waits `capMs`; anything else waits for the key's backoff alone. Of
- * several errors the one that may be tried first decides.
+ * for time gets it; what only a change can mend waits nearly `capMs`, and no longer; anything else waits for the key's
+ * backoff alone. Of several errors the one that may be tried first decides.
  */
 export function retryAfterMs(errors: readonly unknown[], capMs: number, random: () => number = Math.random): number {
   const waits = errors.map((error) => {
     if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
-    return isForbidden(error) || isInvalid(error) ? jittered(capMs, random) : 0;
+    return isForbidden(error) || isInvalid(error) ? jitteredWithin(capMs, random) : 0;
   });
   return Math.min(...waits);
 }

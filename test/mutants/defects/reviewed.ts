@@ -195,6 +195,14 @@ export const REVIEWED: readonly Defect[] = [
     tests: ['test/operator/mirrors/mirrors.test.ts'],
   },
   {
+    name: 'what is refused is tried again later than the rule has it',
+    file: 'operator/runtime/controller.ts',
+    rule: 'H4',
+    find: 'jitteredWithin(capMs, random) : 0',
+    replace: '1.5 * jitteredWithin(capMs, random) : 0',
+    tests: ['test/operator/runtime/controller.test.ts'],
+  },
+  {
     name: 'what confirmed a loss confirms a later one of the same names',
     file: 'operator/target/certain/losses.ts',
     rule: 'E6',

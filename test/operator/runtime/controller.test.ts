@@ -59,11 +59,12 @@ describe('the error policy (H4)', () => {
     ['waits for the first that may be tried again of several', [FORBIDDEN, BUSY, INVALID], 7000],
     ['waits for the backoff alone if one of several needs no more', [FORBIDDEN, CONFLICT], 0],
   ])('%s', (_, errors, expected) => {
-    expect(retryAfterMs(errors, CAP_MS, () => 0)).toBe(expected);
+    expect(retryAfterMs(errors, CAP_MS, () => 1)).toBe(expected);
   });
 
-  it('spreads those who wait for the cap', () => {
-    expect(retryAfterMs([FORBIDDEN], CAP_MS, () => 0.5)).toBe(CAP_MS * 1.1);
+  it('spreads those who wait for the cap, and lets none wait longer', () => {
+    expect(retryAfterMs([FORBIDDEN], CAP_MS, () => 0)).toBe(CAP_MS / 1.2);
+    expect(retryAfterMs([FORBIDDEN], CAP_MS, () => 0.5)).toBe((CAP_MS * 1.1) / 1.2);
   });
 });
 
@@ -99,9 +100,9 @@ describe('a controller', () => {
   it('tries a key again at the cap after what only a change can mend, and at once when it changes', async () => {
     const { controller, reconciled } = running(async () => ({ errors: [FORBIDDEN] }));
     controller.add('a');
-    await pass(CAP_MS - 1);
+    await pass(CAP_MS / 1.2 - 1);
     expect(reconciled).toHaveLength(1);
-    await pass(CAP_MS * 0.2 + 1);
+    await pass(CAP_MS - CAP_MS / 1.2 + 1);
     expect(reconciled).toHaveLength(2);
     controller.add('a');
     await pass(0);
@@ -166,7 +167,7 @@ describe('a controller', () => {
     controller.add('a');
     await pass(0);
     expect(reconciled).toHaveLength(2);
-    await pass(CAP_MS - 1);
+    await pass(CAP_MS / 1.2 - 1);
     expect(reconciled).toHaveLength(2);
   });
 
