@@ -178,11 +178,12 @@ export class DeadGateways {
   }
 
   #lookAt(name: LinkName): void {
-    const { world, judge, operators, east, history } = this.#stage;
+    const { world, judge, operators, refused, east, history } = this.#stage;
     const spec = this.#stage.linkOf(name)?.spec as LinkSpec | undefined;
     // One that has no gateway has none that is alive. The edit that took it out has disturbed the operator.
     const isWithout = spec?.gatewayAddress === NO_GATEWAY && this.#isServed(name);
-    const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]) ?? (isWithout ? this.#settledMs : undefined);
+    const deadSinceMs = this.#deadSinceMs.get(TARGET_OF[name]) ?? -Infinity;
+    const sinceMs = deadSinceMs > -Infinity ? deadSinceMs : isWithout ? this.#settledMs : undefined;
     if (sinceMs === undefined || operators.count === 0) return;
     const isKept = this.#invalid.has(name) && !judge.isHeldByAnother(name);
     // Until who leads has the Lease of a Link, it writes nothing for it. That of a Link that is kept is nobody else's.
@@ -211,6 +212,8 @@ export class DeadGateways {
       // It has been deleted: a finalizer of somebody's holds it as it was.
       if (object.metadata.deletionTimestamp !== undefined) continue;
       if (!readyAtGateway(object)) continue;
+      const written = object.kind === 'Endpoints' ? 'endpoints' : 'endpointslices';
+      if (world.nowMs < refused.retriedMs(written, object, deadSinceMs) + VERDICT_MS) continue;
       const seconds = ((world.nowMs - sinceMs) / 1000).toFixed(1);
       judge.complain(`${namespace}/${of} is ready at the gateway of Link ${name}, dead for ${seconds} s (F3)`);
     }

@@ -102,6 +102,11 @@ export class Operators {
     return this.#running.has(replica);
   }
 
+  /** The process that runs as a pod of that name. */
+  processOf(identity: string): SimulatedProcess | undefined {
+    return [...this.#running].find(([replica]) => Operators.identity(replica) === identity)?.[1].process;
+  }
+
   /** Whether all replicas that run are ready (H5). */
   get areReady(): boolean {
     return [...this.#running.values()].every(({ isReady }) => isReady());

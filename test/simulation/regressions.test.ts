@@ -259,6 +259,18 @@ const REGRESSIONS: readonly Regression[] = [
     ],
   ],
   [
+    'endpoints whose writes a webhook denies follow the gateway within five minutes (F3, H4)',
+    [
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'web', pods: [{ hostname: '', ready: true }] },
+      { do: 'wait', ms: 4000 },
+      { do: 'deny', operation: 'update', resource: 'endpoints', code: 403, ms: 40_000 },
+      { do: 'deny', operation: 'update', resource: 'endpointslices', code: 403, ms: 40_000 },
+      { do: 'kill gateway', link: 'west' },
+      ...Array.from({ length: 7 }, (): Command => ({ do: 'wait', ms: 60_000 })),
+    ],
+  ],
+  [
     'endpoints whose Service a user has made his own follow the gateway while their target cannot be read (F3, L86)',
     [
       { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
@@ -288,6 +300,18 @@ const OF_PODS: readonly Regression[] = [
       { do: 'wait', ms: 15_000 },
     ],
   ],
+  ...['put right', 'put right, also when it is kept'].map((what, index): Regression => [
+    `a mirror with a selector whose repair a webhook denies is ${what}, within five minutes (C3, H4)`,
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      ...Array.from({ length: index }, (): Command => ({ do: 'lose all', link: 'west' })),
+      { do: 'wait', ms: 4000 },
+      { do: 'deny', operation: 'update', resource: 'services', code: 403, ms: 40_000 },
+      { do: 'edit mirror', kind: 'Service', index: 5, how: 'selector' },
+      ...Array.from({ length: 7 }, (): Command => ({ do: 'wait', ms: 60_000 })),
+    ],
+  ]),
 ];
 
 test('of a crowd, pods that are gone already do not count when headless Services are switched off (E6, D11)', async () => {

@@ -39,6 +39,7 @@ import { Operators } from './operators.ts';
 import { Pace } from './pace.ts';
 import { FEATURES } from './parts/index.ts';
 import type { Part } from './parts/part.ts';
+import { Refused } from './refused.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import {
   copyServices,
@@ -69,6 +70,8 @@ export class Stage {
   readonly #credentials: Credentials;
   readonly #clusters: readonly HistoryCluster[];
   readonly operators: Operators;
+  /** Writes to the source that were denied. */
+  readonly refused: Refused;
   /** Of the features that the history has. */
   readonly parts: readonly Part[];
   /** Clusters that are being restored from a backup. */
@@ -146,6 +149,13 @@ export class Stage {
     this.#linkerdLocal = new LinkerdLocal({ world, east: this.east, namespace: LINKS_NAMESPACE });
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
+    this.refused = new Refused(
+      () => world.nowMs,
+      (identity) => this.operators.processOf(identity),
+    );
+    this.east.onOperatorWrite((_, { plural }, { object: { metadata } }) =>
+      this.refused.written({ ...metadata, resource: plural }),
+    );
     this.parts = features.map((feature) => feature.join(this));
     this.judge.parts = this.parts;
     const flags = Object.assign({}, ...features.map((feature) => feature.flags)) as FlagValues;

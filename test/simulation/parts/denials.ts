@@ -67,10 +67,14 @@ class Denials implements Part {
   }
 
   #deny({ operation, resource, code, ms }: Denial): void {
-    const { world, east } = this.#stage;
+    const { world, east, refused } = this.#stage;
     const stop = east.faults.refuse({
       failure: { kind: 'status', code, message: 'admission webhook denied the request' },
-      match: (request) => request.resource === resource && operationOf(east, request) === operation,
+      match: (request) => {
+        const isDenied = request.resource === resource && operationOf(east, request) === operation;
+        if (isDenied) refused.refused(request, request.user);
+        return isDenied;
+      },
     });
     const isCreation = operation === 'create' && resource === 'services';
     if (isCreation) this.#sinceMs = Math.min(this.#sinceMs, world.nowMs);

@@ -50,7 +50,7 @@ class Selectors implements Part {
   }
 
   #lookAt(object: KubeObject): void {
-    const { world, judge, operators, deadGateways } = this.#stage;
+    const { world, judge, operators, refused, deadGateways } = this.#stage;
     const { uid = '', namespace, name, labels } = object.metadata;
     const given = this.#given.get(uid);
     if (given === undefined || given.times > FREE_REPAIRS || !hasSelector(object)) return;
@@ -61,7 +61,8 @@ class Selectors implements Part {
     const server = naming.find((each) => this.#stage.isAccepted(each) && judge.isServedByUs(each, cluster));
     const link = server && this.#stage.linkOf(server);
     if (server === undefined || link === undefined || !isServable(link)) return;
-    const sinceMs = Math.max(given.sinceMs, deadGateways.undisturbedMs, judge.servedSinceMs(server));
+    const retriedMs = refused.retriedMs('services', object, given.sinceMs);
+    const sinceMs = Math.max(given.sinceMs, retriedMs, deadGateways.undisturbedMs, judge.servedSinceMs(server));
     if (world.nowMs < sinceMs + REPAIRED_MS) return;
     const seconds = ((world.nowMs - given.sinceMs) / 1000).toFixed(1);
     judge.complain(`${namespace}/${name} has had a selector for ${seconds} s (C3)`);
