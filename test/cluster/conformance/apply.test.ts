@@ -51,6 +51,16 @@ onEachServer('server-side apply', (server) => {
     expect(fieldsOf(body, 'one')).toEqual({ 'f:data': { 'f:a': {} } });
   });
 
+  it('owns an empty list that is merged item by item by nobody', async () => {
+    const name = unique();
+    const { body } = await apply(core('configmaps', name), configMap(name, { a: '1' }, { finalizers: [] }));
+    expect(fieldsOf(body, 'one')).toEqual({ 'f:data': { 'f:a': {} } });
+    const finalizers = ['linkspan.test/a'];
+    const { body: kept } = await apply(core('configmaps', name), configMap(name, { a: '1' }, { finalizers }));
+    expect(fieldsOf(kept, 'one')).toMatchObject({ 'f:metadata': { 'f:finalizers': { 'v:"linkspan.test/a"': {} } } });
+    await apply(core('configmaps', name), configMap(name, { a: '1' }));
+  });
+
   it('creates by apply with resourceVersion "1", and refuses that when the object exists', async () => {
     const name = unique();
     const body = configMap(name, { a: '1' }, { resourceVersion: '1' });

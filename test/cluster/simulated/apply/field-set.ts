@@ -87,12 +87,11 @@ export function byShape(set: FieldSet, shape: Shape): FieldSet {
 /** The fields that a value sets, as an apply owns them: leaves, and the items of keyed lists themselves. */
 export function fieldsOf(value: unknown, shape: Shape, isItem = false): FieldSet {
   const children = childrenOf(value, shape);
-  if (children === undefined || children.size === 0) return LEAF;
   const ofItems = Array.isArray(value);
-  return {
-    member: isItem,
-    children: new Map([...children].map(([step, child]) => [step, fieldsOf(child.value, child.shape, ofItems)])),
-  };
+  // A list that is merged item by item is owned by its items alone, and one without any by nobody.
+  if (children === undefined || children.size === 0) return children !== undefined && ofItems ? EMPTY : LEAF;
+  const owned = [...children].map(([step, child]) => [step, fieldsOf(child.value, child.shape, ofItems)] as const);
+  return { member: isItem, children: new Map(owned.filter(([, inner]) => !isEmpty(inner))) };
 }
 
 /** Every path in a value, containers too. */
