@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
+import { addApproveFlags, type ApproveFlags } from './commands/approve/flags.ts';
 import { addExplainFlags, type ExplainFlags } from './commands/explain/flags.ts';
 import { addStatusFlags, type StatusFlags } from './commands/status/flags.ts';
 import { addGatewaysFlags, type GatewaysFlags } from './commands/gateways/flags.ts';
@@ -81,6 +82,12 @@ command('allow', addAllowFlags)
 command('link-gen', addLinkGenFlags)
   .description('print the credentials and the Link with which another cluster mirrors Services of this one')
   .action(async (flags: LinkGenFlags) => (await import('./commands/link/link-gen.ts')).linkGen(flags));
+
+command('approve', addApproveFlags)
+  .description('admit Services of a target to a Link whose import policy requires approval')
+  .action(async (services: readonly string[], flags: ApproveFlags) =>
+    (await import('./commands/approve/approve.ts')).approve(services, flags),
+  );
 
 const credentials = command('credentials').description(
   'make, rotate or revoke the credentials with which one cluster reads another',

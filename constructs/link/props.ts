@@ -53,6 +53,17 @@ export interface LinkImportPolicy {
    * @default - all
    */
   readonly types?: readonly ('ClusterIP' | 'Headless' | 'NodePort' | 'LoadBalancer')[] | undefined;
+  /**
+   * Whether a Service waits until it is among those approved.
+   * @default none
+   */
+  readonly approval?: 'none' | 'required' | undefined;
+  /**
+   * Services that are approved, as `namespace/name`, or patterns with `*`. Required if `approval` is: an empty list lets
+   * each wait until `linkspan approve` admits it.
+   * @default - none
+   */
+  readonly approved?: readonly string[] | undefined;
 }
 
 /** Properties of {@link Link}. */

@@ -165,6 +165,17 @@ export const LINK_IMPORT_POLICY = {
         enum: ['ClusterIP', 'Headless', 'NodePort', 'LoadBalancer'],
       },
     },
+    approval: {
+      type: 'string',
+      description: 'Whether a Service waits until it is among those approved; default none',
+      enum: ['none', 'required'],
+    },
+    approved: {
+      type: 'array',
+      description:
+        'Services that are approved, as namespace/name, or patterns with *. Required if approval is: an empty list lets each wait until linkspan approve admits it; default none',
+      items: { type: 'string' },
+    },
   },
 } as const;
 

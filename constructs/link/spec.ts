@@ -42,11 +42,13 @@ export const linkSpec = (props: LinkProps): Spec => {
   };
 };
 
-const importPolicy = ({ namespaces, names, ports, types }: LinkImportPolicy): ImportPolicySpec => ({
+const importPolicy = ({ namespaces, names, ports, types, approval, approved }: LinkImportPolicy): ImportPolicySpec => ({
   ...(namespaces && { namespaces: [...namespaces] }),
   ...(names && { names: [...names] }),
   ...(ports && { ports: ports.map(String) }),
   ...(types && { types: [...types] }),
+  ...(approval && { approval }),
+  ...(approved && { approved: [...approved] }),
 });
 
 const probeSpec = ({

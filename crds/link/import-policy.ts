@@ -1,8 +1,10 @@
 /**
- * What a Link takes of what its target offers (rules N1, N4): patterns of namespaces and names, ports and types of Services.
- * What it does not admit is as if the target did not export it.
+ * What a Link takes of what its target offers (rules N1, N2, N4): patterns of namespaces and names, ports and types of
+ * Services, and whether a person approves each. What it does not admit is as if the target did not export it.
  */
 import { fieldError, type Report } from '../field-error.ts';
+import { type Approvals, isApproved, readApprovals } from './approvals.ts';
+import { matches } from './pattern.ts';
 import type { ImportPolicySpec, LinkSpec } from './types.gen.ts';
 
 /** A policy, read. What is absent admits everything. */
@@ -13,6 +15,8 @@ export interface ImportPolicy {
   /** Ranges of ports, both ends included. */
   readonly ports?: readonly PortRange[];
   readonly types?: readonly OfferedType[];
+  /** What a person has approved, if that is required: nothing else is admitted. */
+  readonly approvals?: Approvals;
 }
 
 export interface PortRange {
@@ -37,23 +41,48 @@ const MAX_ENTRIES = 100;
 /** Characters of a pattern: names have no more. */
 const MAX_PATTERN = 63;
 
-/** Reads the policy of a Link; undefined if it has none. */
-export const readImportPolicy = ({ importPolicy }: LinkSpec, report: Report): ImportPolicy | undefined => {
+/**
+ * Reads the policy of a Link; undefined if it has none.
+ * @param link name of the Link
+ */
+export const readImportPolicy = (
+  { importPolicy }: LinkSpec,
+  link: string,
+  report: Report,
+): ImportPolicy | undefined => {
   if (importPolicy === undefined || importPolicy === null) return undefined;
   const namespaces = listOf(importPolicy, 'namespaces', patternProblem, report);
   const names = listOf(importPolicy, 'names', patternProblem, report);
   const ports = listOf(importPolicy, 'ports', portProblem, report);
   const types = listOf(importPolicy, 'types', () => undefined, report);
+  const approvals = readApprovals(importPolicy, link, report);
   return {
     ...(namespaces && { namespaces }),
     ...(names && { names }),
     ...(ports && { ports: ports.flatMap((each) => rangeOf(each) ?? []) }),
     ...(types && { types: types as readonly OfferedType[] }),
+    ...(approvals && { approvals }),
   };
 };
 
-/** Why a policy does not admit a Service, in words that follow its name; undefined if it does. */
-export const notAdmittedBy = (policy: ImportPolicy, { namespace, name, ports, type }: Offered): string | undefined => {
+/** Why a policy does not admit a Service. */
+export interface Obstacle {
+  /** Whether the policy excludes it, or a person has still to approve it. */
+  readonly reason: 'NotAdmitted' | 'WaitingForApproval';
+  /** What of it is in the way, such as `port 22`. */
+  readonly what: string;
+}
+
+/** Why a policy does not admit a Service; undefined if it does. */
+export const notAdmittedBy = (policy: ImportPolicy, offered: Offered): Obstacle | undefined => {
+  const excluded = excludedBy(policy, offered);
+  if (excluded !== undefined) return { reason: 'NotAdmitted', what: excluded };
+  const { approvals } = policy;
+  if (approvals === undefined || isApproved(approvals, offered)) return undefined;
+  return { reason: 'WaitingForApproval', what: `${offered.namespace}/${offered.name}` };
+};
+
+const excludedBy = (policy: ImportPolicy, { namespace, name, ports, type }: Offered): string | undefined => {
   const { namespaces, names, ports: ranges, types } = policy;
   if (namespaces?.some((pattern) => matches(pattern, namespace)) === false) return `namespace ${namespace}`;
   if (names?.some((pattern) => matches(pattern, name)) === false) return `name ${name}`;
@@ -66,27 +95,11 @@ export const notAdmittedBy = (policy: ImportPolicy, { namespace, name, ports, ty
 export const admitsPort = (ranges: ImportPolicy['ports'], port: number): boolean =>
   ranges?.some(({ first, last }) => first <= port && port <= last) ?? true;
 
-/** Whether a text is what a pattern says, in which `*` stands for any characters. Takes time in proportion to both. */
-export const matches = (pattern: string, text: string): boolean => {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return pattern === text;
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
-  const end = text.length - last.length;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found === -1 || found + part.length > end) return false;
-    at = found + part.length;
-  }
-  return true;
-};
-
 type Problem = { readonly reason: string; readonly remedy: string };
 
 const listOf = (
   policy: ImportPolicySpec,
-  field: keyof ImportPolicySpec,
+  field: 'namespaces' | 'names' | 'ports' | 'types',
   problemOf: (value: string) => Problem | undefined,
   report: Report,
 ): readonly string[] | undefined => {

@@ -91,6 +91,15 @@ const importPolicy = {
       description: 'Types of Services; Headless for those without a ClusterIP',
       items: { type: 'string', enum: OFFERED_TYPES },
     },
+    approval: {
+      type: 'string',
+      description: 'Whether a Service that is not among those approved waits; none when absent',
+      enum: ['none', 'required'],
+    },
+    approved: {
+      ...texts('Services that are approved, as namespace/name, or patterns with *; required if approval is'),
+      'x-kubernetes-list-type': 'set',
+    },
   },
 } as const;
 
@@ -230,6 +239,7 @@ const mirrorCounts = {
     ready: count('Of these, mirrored'),
     failed: count('Of these, not mirrored; mirrorServices says why'),
     notAdmitted: count('Services beside these that importPolicy does not admit'),
+    waitingForApproval: count('Services beside these that wait until they are approved'),
   },
 } as const;
 

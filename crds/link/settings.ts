@@ -86,7 +86,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
   const linkerdNamespace = readName(spec, 'targetClusterLinkerdNamespace', Default.controlPlaneNamespace, report);
   const credentialsSecret = readName(spec, 'clusterCredentialsSecret', credentialsName(cluster), report);
   const targetNamespaces = readNamespaces(spec, report);
-  const importPolicy = readImportPolicy(spec, report);
+  const importPolicy = readImportPolicy(spec, metadata.name ?? '', report);
   const gateway = readGateway(spec, report);
   const probe = gateway && readProbe(spec, metadata.name ?? '', report);
   const selector = readSelector(spec, 'selector', report);

@@ -203,6 +203,14 @@ export interface ImportPolicySpec {
    * Types of Services; Headless for those without a ClusterIP
    */
   readonly types?: ('ClusterIP' | 'Headless' | 'NodePort' | 'LoadBalancer')[];
+  /**
+   * Whether a Service that is not among those approved waits; none when absent
+   */
+  readonly approval?: 'none' | 'required';
+  /**
+   * Services that are approved, as namespace/name, or patterns with *; required if approval is
+   */
+  readonly approved?: readonly string[];
 }
 /**
  * What the operator has seen and done
@@ -337,6 +345,10 @@ export interface MirrorCounts {
    * Services beside these that importPolicy does not admit
    */
   readonly notAdmitted?: number;
+  /**
+   * Services beside these that wait until they are approved
+   */
+  readonly waitingForApproval?: number;
 }
 /**
  * Linkspan: the gateway as it was last seen

@@ -22,6 +22,7 @@ export type { Listed } from './listed-kind.ts';
 export type { FederationFacts } from './federation.ts';
 export type { GatewayView } from '../mirror/observed.ts';
 export { discoveredBy } from '../source/discovery.ts';
+export { PROBE_KEY } from '../source/owner.ts';
 export { familiesOfIPs, familiesOfService } from '../source/families.ts';
 export {
   forecast,

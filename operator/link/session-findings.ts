@@ -20,7 +20,7 @@ import type { WriteLease } from './write-lease.ts';
 
 /** What the parts of a session know. */
 export interface SessionParts {
-  readonly settings: Pick<LinkSettings, 'generation' | 'cluster' | 'importPolicy'>;
+  readonly settings: Pick<LinkSettings, 'name' | 'generation' | 'cluster' | 'importPolicy'>;
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
@@ -64,17 +64,29 @@ export function findingsOf(parts: SessionParts): SessionFindings {
   };
 }
 
-/** Most Services that are not admitted and named: there is no end to what a target may offer. */
+/** Most Services that are not admitted and named, of each reason: there is no end to what a target may offer. */
 const MAX_NAMED = 10;
 
 function notAdmittedOf({ settings, exports }: SessionParts): NotAdmittedFindings {
+  const { name, cluster, importPolicy } = settings;
   const all = exports.target.notAdmitted();
-  const first = all.slice(0, MAX_NAMED).map(({ key, obstacle }) => {
-    const message = `the Link takes no Service with ${obstacle} (spec.importPolicy)`;
-    return notMirrored(splitKey(key), settings.cluster, { reason: 'NotAdmitted', message });
-  });
-  return { count: all.length, first };
+  const excluded = all.filter(({ obstacle }) => obstacle.reason === 'NotAdmitted');
+  const waiting = all.filter(({ obstacle }) => obstacle.reason === 'WaitingForApproval');
+  const first = [...excluded.slice(0, MAX_NAMED), ...waiting.slice(0, MAX_NAMED)].map(({ key, obstacle }) =>
+    notMirrored(splitKey(key), cluster, {
+      reason: obstacle.reason,
+      message: MESSAGES[obstacle.reason](obstacle.what, name),
+    }),
+  );
+  const isRequired = importPolicy?.approvals !== undefined;
+  return { notAdmitted: excluded.length, waitingForApproval: isRequired ? waiting.length : undefined, first };
 }
+
+const MESSAGES = {
+  NotAdmitted: (what: string) => `the Link takes no Service with ${what} (spec.importPolicy)`,
+  WaitingForApproval: (what: string, link: string) =>
+    `it waits until it is approved: linkspan approve ${what} --from ${link}`,
+} as const;
 
 /** Condition `TargetReachable`, with what waits for the target to be read. */
 function reachable({ reachability, party }: SessionParts): Verdict | undefined {

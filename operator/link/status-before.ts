@@ -5,22 +5,27 @@
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../kube/conditions.ts';
 import type { MirrorServiceBefore } from '../mirror/status.ts';
 
+/** Fields of `status.mirrors` that a Link without a policy does not have. */
+export const NOT_ADMITTED_COUNTS = ['notAdmitted', 'waitingForApproval'] as const;
+export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
+
 /** The part of `Link.status` that is read back. */
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
-  /** Whether it says how many Services are not admitted. */
-  readonly countsNotAdmitted?: true;
+  /** The counts of Services that are not admitted which it has. */
+  readonly notAdmittedCounts?: readonly NotAdmittedCount[];
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
   readonly federatedServices?: readonly MirrorServiceBefore[] | undefined;
 }
 
 export function readStatus(foreign: unknown): LinkStatusBefore {
   const { observedGeneration, conditions, mirrors, mirrorServices, federatedServices } = fieldsOf(foreign);
+  const counts = NOT_ADMITTED_COUNTS.filter((each) => each in fieldsOf(mirrors));
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     conditions: Array.isArray(conditions) ? readConditions(conditions) : undefined,
-    ...('notAdmitted' in fieldsOf(mirrors) && { countsNotAdmitted: true as const }),
+    ...(counts.length > 0 && { notAdmittedCounts: counts }),
     mirrorServices: Array.isArray(mirrorServices) ? mirrorServices.flatMap(readMirrorService) : undefined,
     federatedServices: Array.isArray(federatedServices) ? federatedServices.flatMap(readMirrorService) : undefined,
   };

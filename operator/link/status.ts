@@ -13,7 +13,7 @@ import {
   mirrorState,
   type MirrorStatus,
 } from '../mirror/status.ts';
-import type { LinkStatusBefore } from './status-before.ts';
+import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './status-before.ts';
 
 /**
  * What is known about a Link. While a verdict is undefined, the condition that was written before for the same
@@ -29,7 +29,10 @@ export interface LinkFindings extends SessionFindings {
 
 /** Services that are exported, and not admitted. */
 export interface NotAdmittedFindings {
-  readonly count: number;
+  /** How many the policy excludes. */
+  readonly notAdmitted: number;
+  /** How many have still to be approved; undefined if none has to be. */
+  readonly waitingForApproval: number | undefined;
   /** The first ones, by their names. */
   readonly first: readonly MirrorStatus[];
 }
@@ -67,7 +70,7 @@ export interface LinkStatusPatch extends Omit<LinkStatus, 'gateway' | 'mirrors'>
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
   readonly gateway?: GatewayStatus | null;
-  readonly mirrors?: Omit<MirrorCounts, 'notAdmitted'> & { readonly notAdmitted?: number | null };
+  readonly mirrors?: Omit<MirrorCounts, NotAdmittedCount> & { readonly [Count in NotAdmittedCount]?: number | null };
   readonly mirrorServices?: readonly MirrorServiceEntry[];
   readonly federatedServices?: readonly MirrorServiceEntry[];
 }
@@ -122,11 +125,14 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
 
 /** A Link that has, and had, no policy says nothing of what it does not admit. */
 function notAdmittedPatch(
-  notAdmitted: NotAdmittedFindings | undefined,
-  { countsNotAdmitted }: LinkStatusBefore,
-): { readonly notAdmitted?: number | null } {
-  if (notAdmitted !== undefined) return { notAdmitted: notAdmitted.count };
-  return countsNotAdmitted === true ? { notAdmitted: null } : {};
+  findings: NotAdmittedFindings | undefined,
+  { notAdmittedCounts = [] }: LinkStatusBefore,
+): { readonly [Count in NotAdmittedCount]?: number | null } {
+  const ended = notAdmittedCounts.filter((each) => findings?.[each] === undefined).map((each) => [each, null]);
+  const counted = NOT_ADMITTED_COUNTS.flatMap((each) =>
+    findings?.[each] === undefined ? [] : [[each, findings[each]]],
+  );
+  return Object.fromEntries([...ended, ...counted]) as { readonly [Count in NotAdmittedCount]?: number | null };
 }
 
 /** A Link that has, and had, no members says nothing of them. */
@@ -218,14 +224,16 @@ function works(
   const messages = [
     leftText(unmirrored, mirrors?.size, 'Services are not mirrored'),
     leftText(unjoined, federated?.size, 'members do not join their federated Services'),
-    notAdmitted && notAdmitted.count > 0
-      ? `${notAdmitted.count} Services are not admitted by spec.importPolicy`
-      : undefined,
+    countText(notAdmitted?.notAdmitted, 'Services are not admitted by spec.importPolicy'),
+    countText(notAdmitted?.waitingForApproval, 'Services wait until they are approved (linkspan approve)'),
   ].filter((text) => text !== undefined);
   if (messages.length === 0) return verdict('True', 'Ready', 'the mirrors follow the target');
   const reason = unmirrored.some(isFailed) ? 'SomeNotMirrored' : unjoined.some(isFailed) ? 'SomeNotJoined' : 'Ready';
   return verdict('True', reason, messages.join('; '));
 }
+
+const countText = (count: number | undefined, what: string): string | undefined =>
+  count === undefined || count === 0 ? undefined : `${count} ${what}`;
 
 function leftText(left: readonly MirrorStatus[], of = 0, what: string): string | undefined {
   const counts = [...countsByReason(left)].map(([reason, count]) => `${count} ${reason}`);

@@ -1,19 +1,19 @@
-/** What the policy of a Link says of the Services of its target (rule N1). Pure, but for what it remembers to be faster. */
-import { admitsPort, type ImportPolicy, notAdmittedBy } from '../../crds/link/import-policy.ts';
+/** What the policy of a Link says of the Services of its target (rules N1, N2). Pure, but for what it remembers to be faster. */
+import { admitsPort, type ImportPolicy, notAdmittedBy, type Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 
 /** What a policy says of Services. Each is looked at once. */
 export class AppliedPolicy {
   readonly #policy: ImportPolicy;
-  readonly #known = new WeakMap<Service, { readonly obstacle: string | undefined }>();
+  readonly #known = new WeakMap<Service, { readonly obstacle: Obstacle | undefined }>();
   readonly #slices = new WeakMap<EndpointSlice, EndpointSlice>();
 
   constructor(policy: ImportPolicy) {
     this.#policy = policy;
   }
 
-  /** What of a Service is not admitted, such as `port 22`; undefined if it is. */
-  obstacleOf(service: Service): string | undefined {
+  /** Why a Service is not admitted; undefined if it is. */
+  obstacleOf(service: Service): Obstacle | undefined {
     const known = this.#known.get(service) ?? { obstacle: notAdmittedBy(this.#policy, offeredAs(service)) };
     this.#known.set(service, known);
     return known.obstacle;

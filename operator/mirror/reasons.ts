@@ -19,6 +19,7 @@ export type RefusalReason =
   | 'ModeMismatch'
   | 'LimitExceeded'
   | 'NotAdmitted'
+  | 'WaitingForApproval'
   | 'ServedByAnother'
   | 'Error';
 

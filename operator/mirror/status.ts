@@ -36,7 +36,7 @@ export const notMirrored = (
  */
 export const mirrorState = (status: MirrorStatus): 'ready' | 'waiting' | 'failed' => {
   if (status.mirrored) return 'ready';
-  return ['WaitingForEndpoints', 'NotAdmitted'].includes(status.reason) ? 'waiting' : 'failed';
+  return ['WaitingForEndpoints', 'NotAdmitted', 'WaitingForApproval'].includes(status.reason) ? 'waiting' : 'failed';
 };
 
 /** Counts statuses by reason, the most frequent first. */

@@ -162,6 +162,7 @@ export class Exports implements ReaderListener, ExportListener {
     const { mirrored, pods } = this.target;
     mirrored.seen(key);
     mirrored.noted(key);
+    this.#sayRefused(key);
     pods.noted(key, left);
     if (mirrored.isGone(key)) mirrored.ask(key);
     this.serviceAnswered(key);
@@ -178,6 +179,7 @@ export class Exports implements ReaderListener, ExportListener {
 
   memberChanged(key: string): void {
     this.target.members.noted(key);
+    this.#sayRefused(key);
     this.memberAnswered(key);
   }
 
@@ -187,6 +189,7 @@ export class Exports implements ReaderListener, ExportListener {
 
   exportChanged(key: string): void {
     this.target.exports.noted(key);
+    this.#sayRefused(key);
     this.target.exports.changed([key]);
   }
 
@@ -235,6 +238,11 @@ export class Exports implements ReaderListener, ExportListener {
     this.#reader.stop();
     this.reading.stop();
     this.#log.flush();
+  }
+
+  /** What the policy does not admit is reconciled by nobody who would say so. */
+  #sayRefused(key: string): void {
+    if (this.target.isRefusedAnew(key)) this.#options.report.statusChanged();
   }
 
   /** Counts what lists, or the settings, take away. @param within the only namespace whose mirrors are counted */

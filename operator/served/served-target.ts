@@ -2,6 +2,7 @@
  * What the target of one Link exports, of each sort, as far as it may be acted on: nothing about it is held, the target has
  * confirmed it, and the limits allow it. Another sort of what a target exports is another value here. No I/O.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Service } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
@@ -89,6 +90,8 @@ export class ServedTarget {
   readonly held: HeldDeletions;
   readonly limits: Limits;
   readonly #target: AdmittedTarget;
+  /** What was last said not to be admitted, by key. */
+  #refused: ReadonlyMap<string, NotAdmitted> = new Map();
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
@@ -196,7 +199,15 @@ export class ServedTarget {
   notAdmitted(): readonly NotAdmitted[] {
     const { mirrored, members, exports } = this.#target;
     const all = [mirrored, members, exports].flatMap((each) => [...each.refused()]);
-    return [...new Map(all.map((each) => [each.key, each])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    this.#refused = new Map(all.map((each) => [each.key, each]));
+    return [...this.#refused.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Whether a key is not admitted now, or was not, other than was last said. */
+  isRefusedAnew(key: string): boolean {
+    const { mirrored, members, exports } = this.#target;
+    const now = mirrored.obstacleOf(key) ?? members.obstacleOf(key) ?? exports.obstacleOf(key);
+    return !isDeepStrictEqual(now, this.#refused.get(key)?.obstacle);
   }
 
   stop(): void {

@@ -1,16 +1,17 @@
 /**
- * One sort of what a target exports, without what the policy of the Link does not admit (rules N1, N4): to whoever derives
+ * One sort of what a target exports, without what the policy of the Link does not admit (rules N1, N2, N4): to whoever derives
  * from it, that is not exported. It is what the watches show that counts, since nothing outside the policy may stay.
  */
+import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { type AppliedPolicy, isHeadless } from '../mirror/applied-policy.ts';
 import type { Exported } from './read/exported.ts';
 import type { Aspect, ServiceExports, TargetView } from './aspect.ts';
 
-/** A Service that is not admitted, by `namespace/name`, and what of it is not. */
+/** A Service that is not admitted, by `namespace/name`, and why. */
 export interface NotAdmitted {
   readonly key: string;
-  readonly obstacle: string;
+  readonly obstacle: Obstacle;
 }
 
 /** What a target exports, as far as a policy admits it. */
@@ -55,16 +56,16 @@ class AdmittedAspect<T> implements Aspect<T> {
 
   keys(): ReadonlySet<string> {
     const all = this.#of.keys();
-    return this.#policy() === undefined ? all : new Set([...all].filter((key) => this.#obstacleOf(key) === undefined));
+    return this.#policy() === undefined ? all : new Set([...all].filter((key) => this.obstacleOf(key) === undefined));
   }
 
   get(key: string): T | undefined {
-    return this.#obstacleOf(key) === undefined ? this.#of.get(key) : undefined;
+    return this.obstacleOf(key) === undefined ? this.#of.get(key) : undefined;
   }
 
   /** The pods of a headless Service are reached by the ports of its slices, whatever ports the Service has. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    if (this.#obstacleOf(key) !== undefined) return [];
+    if (this.obstacleOf(key) !== undefined) return [];
     const slices = this.#of.slicesOf(key);
     const policy = this.#policy();
     const found = policy && this.get(key);
@@ -77,7 +78,7 @@ class AdmittedAspect<T> implements Aspect<T> {
   }
 
   confirms(key: string): boolean {
-    return this.#obstacleOf(key) !== undefined || this.#of.confirms(key);
+    return this.obstacleOf(key) !== undefined || this.#of.confirms(key);
   }
 
   ask(key: string): void {
@@ -88,19 +89,20 @@ class AdmittedAspect<T> implements Aspect<T> {
     this.#of.forget(key);
   }
 
+  /** Why what is exported under a key is not admitted; undefined if it is, or nothing is exported. */
+  obstacleOf(key: string): Obstacle | undefined {
+    const policy = this.#policy();
+    const found = policy && this.#of.get(key);
+    return found && policy.obstacleOf(this.#serviceOf(found));
+  }
+
   /** What is not admitted. */
   *refused(): Generator<NotAdmitted> {
     if (this.#policy() === undefined) return;
     for (const key of this.#of.keys()) {
-      const obstacle = this.#obstacleOf(key);
+      const obstacle = this.obstacleOf(key);
       if (obstacle !== undefined) yield { key, obstacle };
     }
-  }
-
-  #obstacleOf(key: string): string | undefined {
-    const policy = this.#policy();
-    const found = policy && this.#of.get(key);
-    return found && policy.obstacleOf(this.#serviceOf(found));
   }
 }
 

@@ -39,6 +39,7 @@ export interface LinkObject extends KubeObject {
       readonly ready: number;
       readonly failed: number;
       readonly notAdmitted?: number;
+      readonly waitingForApproval?: number;
     };
     readonly gateway?: { readonly addresses?: readonly string[]; readonly alive?: boolean };
     readonly mirrorServices?: readonly ServiceStatus[];

@@ -110,6 +110,8 @@ export const refusalRemedy = (place: Place, reason: string, { namespace, mirror 
       return 'see the address of the gateway: spec.gatewayAddress of the Link, and DNS';
     case 'NotAdmitted':
       return 'admit it by spec.importPolicy of the Link, if it is wanted';
+    case 'WaitingForApproval':
+      return 'approve it, if it is wanted: linkspan approve, or spec.importPolicy.approved of the Link';
     case 'LimitExceeded':
       return 'export fewer Services, or raise the limit';
     default:

@@ -3,6 +3,7 @@
  * that stops it. Pure.
  */
 import { formatFieldErrors } from '../../../crds/field-error.ts';
+import type { Obstacle } from '../../../crds/link/import-policy.ts';
 import { type LinkSettings, readLink } from '../../../crds/link/settings.ts';
 import { isProtectedNamespace } from '../../../crds/operator-values.ts';
 import { Label, mirrorName, Value } from '../../../crds/wire.ts';
@@ -142,16 +143,22 @@ const modeOf = (
   return selector?.matches(labels) ? 'gateway' : undefined;
 };
 
-/** What of a Service the policy of the Link does not admit; undefined if it does, or there is none. */
-const obstacleOf = (service: Service, { importPolicy }: LinkSettings): string | undefined =>
+/** Why the policy of the Link does not admit a Service; undefined if it does, or there is none. */
+const obstacleOf = (service: Service, { importPolicy }: LinkSettings): Obstacle | undefined =>
   importPolicy && new AppliedPolicy(importPolicy).obstacleOf(service);
 
-const notAdmittedStep = ({ report, ref, source }: Facts, obstacle: string): Step =>
-  stop(
-    'export',
-    `Link ${report.name} takes no Service with ${obstacle}, by its spec.importPolicy`,
-    refusalRemedy(source, 'NotAdmitted', { namespace: ref.namespace, mirror: mirrorName(ref.name, report.cluster) }),
-  );
+const notAdmittedStep = ({ report, ref, source }: Facts, { reason, what }: Obstacle): Step =>
+  reason === 'WaitingForApproval'
+    ? stop(
+        'export',
+        `Link ${report.name} takes no Service that is not approved, by its spec.importPolicy`,
+        `approve it: ${byLinkspan(source, 'approve', what, '--from', report.name)}`,
+      )
+    : stop(
+        'export',
+        `Link ${report.name} takes no Service with ${what}, by its spec.importPolicy`,
+        refusalRemedy(source, reason, { namespace: ref.namespace, mirror: mirrorName(ref.name, report.cluster) }),
+      );
 
 const exportStep = (
   facts: Facts,

@@ -29,7 +29,9 @@ export const appliedLink = async (
 ): Promise<LinkObject> => {
   const { namespace = '', name } = link.metadata;
   const live = await cluster.find<LinkObject>(LINKS, { namespace, name });
-  if (live === undefined || live.metadata.annotations?.[LAST_APPLIED] !== undefined) return link;
+  if (live === undefined) return link;
+  const lastApplied = live.metadata.annotations?.[LAST_APPLIED];
+  if (lastApplied !== undefined) return lastApplied.includes('"approved":') ? link : withApprovals(link, live);
   const title = linkTitle(namespace, name);
   try {
     const manifest = link as unknown as ApiJson;
@@ -46,6 +48,13 @@ export const appliedLink = async (
     note(`${title}: planned as it is in the file: what an apply would leave of it cannot be asked: ${error.message}`);
     return link;
   }
+};
+
+/** What is approved stays where a file has never named it: `linkspan approve` writes it. */
+const withApprovals = (link: LinkObject, live: LinkObject): LinkObject => {
+  const [given, kept] = [link.spec?.importPolicy, live.spec?.importPolicy?.approved];
+  if (given === undefined || given.approved !== undefined || kept === undefined) return link;
+  return { ...link, spec: { ...link.spec, importPolicy: { ...given, approved: kept } } };
 };
 
 /** Who has applied it last; this command line if nobody has. */

@@ -80,6 +80,13 @@ const linkProblems = (link: LinkObject, file: string, namespace: string): Proble
   if (link.metadata.namespace !== namespace) {
     return [{ object, reason: `is not in ${namespace}, where Links are`, remedy: 'move it, or use --namespace' }];
   }
+  // What is approved may be kept in the cluster alone: an apply leaves it.
+  const approved = link.spec?.importPolicy?.approved ?? [];
+  const importPolicy = link.spec?.importPolicy && { ...link.spec.importPolicy, approved };
+  return specProblems({ ...link, spec: { ...link.spec, importPolicy } as LinkObject['spec'] & object }, object);
+};
+
+const specProblems = (link: LinkObject, object: string): Problem[] => {
   const read = readLink(link);
   if (read.ok) return [];
   return [{ object, reason: formatFieldErrors(read.errors), remedy: 'the operator would not accept it: mend it' }];
@@ -110,6 +117,9 @@ const planGiven = async (
   { links, secrets, operator, failovers }: Given,
   flags: PlanFlags,
 ): Promise<number> => {
+  refuseProblems(
+    links.flatMap((link) => specProblems(link, linkTitle(link.metadata.namespace ?? '', link.metadata.name))),
+  );
   const settings = (found: FoundSettings): FoundSettings =>
     operator === undefined ? found : { config: settingsOf(operator, flags), isInstalled: true };
   const source = await readSource(reader, flags, links, settings, failovers);

@@ -1,27 +1,20 @@
 /** The source cluster as a forecast needs it, read once: its objects, its Links, and what their Leases record. */
 import { PODS as PODS_OF_OPERATOR } from '../../../constructs/operator/pods.ts';
-import { KUBERNETES_SLICE_MANAGERS, Label, SELECTED_SLICE_MANAGER } from '../../../crds/wire.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import {
   type FailoverFacts,
   familiesOfIPs,
   familiesOfService,
   type LinkRead,
-  ModelCluster,
+  type ModelCluster,
   readLinkObject,
   recordedClusters,
 } from '../../../operator/forecast/index.ts';
 import {
-  ENDPOINT_SLICES,
-  ENDPOINTS,
-  type Endpoints,
-  type EndpointSlice,
   type IpFamily,
   type KubeObject,
   type Lease,
   LEASES,
-  type Namespace,
-  NAMESPACES,
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
@@ -30,6 +23,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { type FoundSettings, operatorSettings } from '../common/operator-settings.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { fixedSelector } from '../common/selectors.ts';
+import { readModel } from '../common/source-model.ts';
 import { readImports, type SourceImports } from './exports.ts';
 import { type FailoverManifest, readFailovers } from './failovers.ts';
 import { readFederation, type SourceFederation } from './federation.ts';
@@ -120,38 +114,6 @@ const overLive = (link: LinkObject, live: ReadonlyMap<string, LinkObject>, now: 
     },
   };
 };
-
-const readModel = async (reader: ClusterReader, config: OperatorConfig): Promise<ModelCluster> => {
-  const { namespace, mirrorNamespaces } = config;
-  const [namespaces, services, endpoints, slices, ...selected] = await Promise.all([
-    reader.select<Namespace>(NAMESPACES, {}),
-    reader.select<Service>(SERVICES, {}),
-    reader.select<Endpoints>(ENDPOINTS, { selector: OF_A_CLUSTER }),
-    reader.select<EndpointSlice>(ENDPOINT_SLICES, { selector: WRITTEN_SLICES }),
-    ...SELECTED_SLICES.map((selector) => reader.select<EndpointSlice>(ENDPOINT_SLICES, { selector })),
-  ]);
-  return new ModelCluster({
-    namespace,
-    mirrorNamespaces,
-    objects: { namespaces, services, endpoints, slices: [...slices, ...selected.flat()] },
-    findEndpoints: (within, name) => reader.find(ENDPOINTS, { namespace: within, name }),
-  });
-};
-
-const OF_CLUSTER = [{ key: Label.clusterName, operator: 'Exists' }] as const;
-const OF_A_CLUSTER = fixedSelector({ matchExpressions: OF_CLUSTER });
-const WRITTEN_SLICES = fixedSelector({
-  matchExpressions: [{ key: Label.endpointSliceManagedBy, operator: 'NotIn', values: KUBERNETES_SLICE_MANAGERS }],
-});
-/** What Kubernetes makes of mirrors and of probe Services that somebody gives a selector. */
-const SELECTED_SLICES = [Label.mirroredService, Label.mirroredGateway].map((key) =>
-  fixedSelector({
-    matchExpressions: [
-      { key: Label.endpointSliceManagedBy, operator: 'In', values: [SELECTED_SLICE_MANAGER] },
-      { key, operator: 'Exists' },
-    ],
-  }),
-);
 
 interface Pod extends KubeObject {
   readonly status?: { readonly podIPs?: readonly { readonly ip: string }[] };

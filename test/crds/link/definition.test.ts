@@ -94,6 +94,8 @@ describe('the CustomResourceDefinition of the Link', () => {
       // Ours: Linkerd's CRD drops them.
       'federation enum',
       'importPolicy.types[] enum',
+      'importPolicy.approval enum',
+      'importPolicy.approved x-kubernetes-list-type',
     ]);
   });
 

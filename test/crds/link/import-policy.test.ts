@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { matches, notAdmittedBy } from '../../../crds/link/import-policy.ts';
+import { isApproved } from '../../../crds/link/approvals.ts';
+import { notAdmittedBy } from '../../../crds/link/import-policy.ts';
+import { matches } from '../../../crds/link/pattern.ts';
 import { readLink } from '../../../crds/link/settings.ts';
 
 const WEB = { namespace: 'shop', name: 'web', ports: [80, 8080], type: 'ClusterIP' };
@@ -44,7 +46,7 @@ describe('a policy (N1)', () => {
     [{ ports: [{ first: 80, last: 8079 }] }, 'port 8080'],
     [{ ports: [{ first: 80, last: 80 }, { first: 8080, last: 8089 }] }, undefined], // prettier-ignore
   ])('%j', (policy, obstacle) => {
-    expect(notAdmittedBy(policy, WEB)).toBe(obstacle);
+    expect(notAdmittedBy(policy, WEB)).toEqual(obstacle && { reason: 'NotAdmitted', what: obstacle });
   });
 
   test('of a Link is read with its ranges of ports', () => {
@@ -75,7 +77,67 @@ describe('a policy (N1)', () => {
     ],
     [{ ports: [80] }, 'spec.importPolicy.ports[0] must be a string'],
     [[], 'spec.importPolicy must be an object'],
+    [{ approval: 'maybe' }, 'spec.importPolicy.approval must be one of none, required'],
+    [
+      { approval: 'required' },
+      'spec.importPolicy.approved is required, since spec.importPolicy.approval is "required"',
+    ],
+    [
+      { approved: ['web'] },
+      'spec.importPolicy.approved[0] must be the namespace and the name of a Service, as shop/web',
+    ],
+    [
+      { approved: ['shop/a/b'] },
+      'spec.importPolicy.approved[0] must be the namespace and the name of a Service, as shop/web',
+    ],
+    [{ approval: 'required', approved: 'shop/web' }, 'spec.importPolicy.approved must be an array'],
+    [
+      { approved: Array.from({ length: 1_001 }, (_, at) => `shop/web-${at}`) },
+      'spec.importPolicy.approved must have at most 1000 entries',
+    ],
+    [
+      { approved: Array.from({ length: 101 }, (_, at) => `shop-${at}/*`) },
+      'spec.importPolicy.approved must have at most 100 entries with *',
+    ],
   ])('%j is refused by name', (policy, error) => {
     expect(errorsOf(policy)).toEqual([error]);
+  });
+});
+
+describe('what is approved (N2)', () => {
+  const approvalsOf = (importPolicy: unknown) => {
+    const read = policyOf(importPolicy);
+    if (!read.ok) throw new Error(JSON.stringify(read.errors));
+    return read.value.importPolicy ?? {};
+  };
+
+  it('is what is named, or what a pattern of both parts matches', () => {
+    const { approvals } = approvalsOf({ approval: 'required', approved: ['shop/web', 'till-*/*', 'bank/*-api'] });
+    const isOne = (key: string): boolean => {
+      const [namespace = '', name = ''] = key.split('/');
+      return approvals !== undefined && isApproved(approvals, { namespace, name });
+    };
+    const keys = ['shop/web', 'shop/api', 'web/shop', 'till-1/x', 'till/x', 'bank/pay-api', 'bank/pay'];
+    expect(keys.filter(isOne)).toEqual(['shop/web', 'till-1/x', 'bank/pay-api']);
+  });
+
+  it('counts only where approval is required', () => {
+    for (const approval of [undefined, 'none']) {
+      expect(approvalsOf({ ...(approval && { approval }), approved: ['shop/api'] })).toEqual({});
+    }
+  });
+
+  it('does not admit what the rest of the policy excludes', () => {
+    const policy = approvalsOf({ names: ['api'], approval: 'required', approved: ['shop/web'] });
+    expect(notAdmittedBy(policy, WEB)).toEqual({ reason: 'NotAdmitted', what: 'name web' });
+    expect(notAdmittedBy(policy, { ...WEB, name: 'api' })).toEqual({ reason: 'WaitingForApproval', what: 'shop/api' });
+    expect(notAdmittedBy(approvalsOf({ approval: 'required', approved: [] }), WEB)?.what).toBe('shop/web');
+  });
+
+  it('is asked for by the command with the name of the Link', () => {
+    const read = policyOf({ approval: 'required' });
+    expect(read.ok ? [] : read.errors.map(({ remedy }) => remedy)).toEqual([
+      'run `linkspan approve --existing --from west`, or write [] if nothing is approved yet',
+    ]);
   });
 });

@@ -90,6 +90,8 @@ export const linkLife: Life = {
     'spec.importPolicy.names': [['web']],
     'spec.importPolicy.ports': [['22']],
     'spec.importPolicy.types': [['Headless']],
+    'spec.importPolicy.approval': ['required'],
+    'spec.importPolicy.approved': [['shop/web']],
   },
   silent: {
     'spec.targetClusterLinkerdNamespace="mesh"': "Linkerd's own controllers read it; nothing here does",

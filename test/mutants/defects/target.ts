@@ -8,7 +8,7 @@ export const TARGET: readonly Defect[] = [
     tests: ['test/operator/target/admitted.test.ts'],
     name: 'what the policy does not admit is kept until the target denies it',
     rule: 'N4',
-    find: 'return this.#obstacleOf(key) !== undefined || this.#of.confirms(key);',
+    find: 'return this.obstacleOf(key) !== undefined || this.#of.confirms(key);',
     replace: 'return this.#of.confirms(key);',
   },
   {
@@ -18,6 +18,22 @@ export const TARGET: readonly Defect[] = [
     rule: 'N1',
     find: 'const closed = ports.find((port) => !admitsPort(ranges, port));',
     replace: 'const closed = ports.some((port) => admitsPort(ranges, port)) ? undefined : ports[0];',
+  },
+  {
+    file: 'crds/link/import-policy.ts',
+    tests: ['test/crds/link/import-policy.test.ts'],
+    name: 'what the policy admits needs no approval',
+    rule: 'N2',
+    find: 'if (approvals === undefined || isApproved(approvals, offered)) return undefined;',
+    replace: 'if (approvals !== undefined || !approvals) return undefined;',
+  },
+  {
+    file: 'operator/target/certain/certain.ts',
+    tests: ['test/operator/target/certain/certain.test.ts'],
+    name: 'changes of one key are not counted against the limit',
+    rule: 'E10',
+    find: '    this.#atMost += 1;\n',
+    replace: '',
   },
   {
     ...LOSSES,

@@ -29,10 +29,14 @@ const POLICIES = [
   { names: ['web*', 'mine'] },
   { ports: ['80', '8000-9000'] },
   { types: ['Headless'] },
+  { approval: 'required', approved: ['shop/web', 'till/*'] },
+  { names: ['web*'], approval: 'required', approved: ['*/web', 'shop/db'] },
   { namespaces: ['shop', 't*'], names: ['*b*'], ports: ['80-443'], types: ['ClusterIP', 'Headless'] },
 ];
 
-type Policy = Partial<Record<'namespaces' | 'names' | 'ports' | 'types', readonly string[]>>;
+type Policy = Partial<Record<'namespaces' | 'names' | 'ports' | 'types' | 'approved', readonly string[]>> & {
+  readonly approval?: string;
+};
 
 /** Most are exported: what is not says nothing. */
 const labels = fc.oneof(
@@ -115,6 +119,8 @@ function problemOf(policy: Policy, kind: string, before: KubeObject | undefined,
   if (!expressionOf(policy.namespaces).test(namespace)) return `${at} is in a namespace that is not admitted`;
   const origin = kind === 'ServiceImport' ? name : originsOf(after!);
   if (!expressionOf(policy.names).test(origin)) return `${at} is of ${origin}, which is not admitted`;
+  if (!expressionOf(policy.approved).test(policy.approved ? `${namespace}/${origin}` : ''))
+    return `${at} is not approved`;
   const { ports = [] } = ((after as Service).spec ?? {}) as { readonly ports?: readonly { readonly port: number }[] };
   const closed =
     kind === 'Service' || kind === 'ServiceImport' ? ports.find(({ port }) => !isOpen(policy, port)) : undefined;

@@ -10,7 +10,7 @@ const statuses: ReadonlyMap<string, MirrorStatus> = new Map();
 
 /** The parts of a session that has read everything and written what it had to. */
 const PARTS: SessionParts = {
-  settings: { generation: 3, cluster: 'west' },
+  settings: { name: 'west', generation: 3, cluster: 'west' },
   source: { refusal: undefined },
   lease: { problem: undefined, isHeld: true, heldBy: undefined },
   reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
@@ -94,18 +94,27 @@ test.each<readonly [string, Partial<SessionParts>]>([
   expect(findingsOf({ ...PARTS, ...parts }).mirrors).toBeUndefined();
 });
 
-describe('what the policy of the Link does not admit (N1)', () => {
-  const offered = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({ key: `shop/web-${index}`, obstacle: 'port 22' }));
-  const found = (settings: SessionParts['settings'], count: number) => {
-    const target = { ...PARTS.exports.target, notAdmitted: () => offered(count) };
+describe('what the policy of the Link does not admit (N1, N2)', () => {
+  const offered = (count: number, waiting: number) => [
+    ...Array.from({ length: count }, (_, index) => ({
+      key: `shop/web-${index}`,
+      obstacle: { reason: 'NotAdmitted', what: 'port 22' } as const,
+    })),
+    ...Array.from({ length: waiting }, (_, index) => ({
+      key: `shop/new-${index}`,
+      obstacle: { reason: 'WaitingForApproval', what: `shop/new-${index}` } as const,
+    })),
+  ];
+  const found = (settings: SessionParts['settings'], count: number, waiting = 0) => {
+    const target = { ...PARTS.exports.target, notAdmitted: () => offered(count, waiting) };
     return findingsOf({ ...PARTS, settings, exports: { ...PARTS.exports, target } }).notAdmitted;
   };
-  const settings = { ...PARTS.settings, importPolicy: { ports: [{ first: 80, last: 80 }] } };
+  const importPolicy = { ports: [{ first: 80, last: 80 }] };
+  const settings = { ...PARTS.settings, importPolicy };
 
   it('is counted, and the first ones are named with what is not admitted of them', () => {
-    const { count, first = [] } = found(settings, 12) ?? {};
-    expect([count, first.length]).toEqual([12, 10]);
+    const { notAdmitted, waitingForApproval, first } = found(settings, 12)!;
+    expect([notAdmitted, waitingForApproval, first.length]).toEqual([12, undefined, 10]);
     expect(first[0]).toEqual({
       remote: { namespace: 'shop', name: 'web-0' },
       local: 'web-0-west',
@@ -113,6 +122,17 @@ describe('what the policy of the Link does not admit (N1)', () => {
       reason: 'NotAdmitted',
       message: 'the Link takes no Service with port 22 (spec.importPolicy)',
     });
+  });
+
+  it('is counted apart where it waits for approval, and named with the command that approves it', () => {
+    const approvals = { services: new Set<string>(), patterns: [] };
+    const { notAdmitted, waitingForApproval, first } = found({ ...settings, importPolicy: { approvals } }, 12, 11)!;
+    expect([notAdmitted, waitingForApproval, first.length]).toEqual([12, 11, 20]);
+    expect(first.at(-10)).toMatchObject({
+      reason: 'WaitingForApproval',
+      message: 'it waits until it is approved: linkspan approve shop/new-0 --from west',
+    });
+    expect(found({ ...settings, importPolicy: { approvals } }, 0)?.waitingForApproval).toBe(0);
   });
 
   it('is nothing for a Link without a policy', () => {

@@ -248,7 +248,11 @@ describe('the rest of the status', () => {
 describe('what is not admitted (N1)', () => {
   const ssh = notMirrored({ namespace: 'shop', name: 'ssh' }, 'west', { reason: 'NotAdmitted', message: 'port 22' });
   const web = mirrored({ namespace: 'shop', name: 'web' }, 'west', '');
-  const findings = { ...FINE, mirrors: new Map([['shop/web', web]]), notAdmitted: { count: 12, first: [ssh] } };
+  const findings = {
+    ...FINE,
+    mirrors: new Map([['shop/web', web]]),
+    notAdmitted: { notAdmitted: 12, waitingForApproval: undefined, first: [ssh] },
+  };
 
   it('is counted beside the mirrors, and named among them, and the Link works', () => {
     const status = linkStatus(findings, {}, T1);
@@ -261,6 +265,20 @@ describe('what is not admitted (N1)', () => {
       type: 'Ready',
       status: 'True',
       message: '12 Services are not admitted by spec.importPolicy',
+    });
+  });
+
+  it('is counted apart while it waits for approval, and no longer once none is required (N2)', () => {
+    const notAdmitted = { notAdmitted: 0, waitingForApproval: 3, first: [] };
+    const status = linkStatus({ ...findings, notAdmitted }, {}, T1);
+    expect(status.mirrors).toEqual({ total: 1, ready: 1, failed: 0, notAdmitted: 0, waitingForApproval: 3 });
+    expect(status.conditions[0]).toMatchObject({
+      status: 'True',
+      message: '3 Services wait until they are approved (linkspan approve)',
+    });
+    expect(linkStatus(findings, readStatus(status), T1).mirrors).toMatchObject({
+      notAdmitted: 12,
+      waitingForApproval: null,
     });
   });
 

@@ -151,6 +151,25 @@ describe('the exports of a target', () => {
     expect(exports.target.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
   });
 
+  it('that the policy of the Link does not admit are reported as they come, change and go, and not between (N1, G1)', async () => {
+    putAll(['web']);
+    const { exports, report, added, listed } = reading([], { ...SETTINGS, importPolicy: { names: ['web'] } });
+    await listed();
+    /** Changes a Service, and returns how often the status was to be written for it, and what it says then. */
+    const after = async (name: string, change: () => void): Promise<readonly unknown[]> => {
+      const before = report.statusChanges;
+      added.length = 0;
+      change();
+      await eventually('it was seen', async () => added.includes(`shop/${name}`));
+      return [report.statusChanges - before, exports.target.notAdmitted().map(({ key }) => key)];
+    };
+    const labels = { ...EXPORTED, tag: 'a' };
+    expect(await after('ssh', () => putAll(['ssh']))).toEqual([1, ['shop/ssh']]);
+    expect(await after('ssh', () => putAll(['ssh'], labels))).toEqual([0, ['shop/ssh']]);
+    expect(await after('web', () => putAll(['web'], labels))).toEqual([0, ['shop/ssh']]);
+    expect(await after('ssh', () => cluster.store.delete('v1', 'Service', 'shop', 'ssh'))).toEqual([1, []]);
+  });
+
   it('are made known to everybody who derives from them', async () => {
     const { exports, added, lists, listed } = reading();
     const heard: string[] = [];

@@ -45,7 +45,7 @@ describe('what a target exports, under a policy (N1)', () => {
   });
 
   it('says what is not admitted of the others', () => {
-    expect([...members.refused()]).toEqual([{ key: 'shop/ssh', obstacle: 'port 22' }]);
+    expect([...members.refused()]).toEqual([{ key: 'shop/ssh', obstacle: { reason: 'NotAdmitted', what: 'port 22' } }]);
   });
 
   it('needs no word of the target for what is outside to go (N4)', () => {

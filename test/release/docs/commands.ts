@@ -198,6 +198,18 @@ controllers write for, the operator finds nothing out; what can be seen in the c
 
 A heartbeat that looks late is watched for as long as its Lease lasts before it is called dead, since the clocks of your
 machine and of the cluster may differ: a check of an operator that has died can take as long as that.`,
+  approve: `For a Link with \`approval: required\` in its import policy: what its target offers for the first time waits until it is
+approved here. [import-policy.md](import-policy.md#approval) says how it works.
+
+\`\`\`sh
+linkspan approve shop/web --from west                 # one Service
+linkspan approve 'till-*/*' --from west               # all that match a pattern, now and later
+linkspan approve --existing --from west               # what is mirrored, joined or imported by now
+\`\`\`
+
+It adds to \`spec.importPolicy.approved\` of the Link, at once; \`--dry-run\` says what it would add. Where Git, or other software,
+keeps that list, the command says so and writes nothing: approve there. To take an approval back, remove it from the list: what
+was made of the Service goes (much of it at once is held, rule E6).`,
   'credentials mint': `For a Link that Git or somebody else declares: it makes what \`link\` makes, without the Link. An account that has a token keeps
 it, so running it again changes nothing; one whose tokens are all of an earlier account of its name gets a new one. The Secret is
 the one that the Link names, if there is a Link. \`--flat\` and \`--export-namespaces\` are those of \`link\`.

@@ -147,6 +147,7 @@ spec:
         ModeMismatch: 'other members are reached in another way',
         LimitExceeded: 'it is beyond a limit of the Link',
         NotAdmitted: 'the import policy of the Link does not admit it',
+        WaitingForApproval: 'the import policy requires that it is approved: `linkspan approve`',
         ServedByAnother: 'another operator of this cluster serves it',
         Error: 'a write failed; it is tried again',
       },

@@ -201,5 +201,11 @@ export const COMMANDS: readonly OwnedCommand[] = [
       '--apply',
     ],
   },
+  {
+    name: 'approve',
+    east: 'source',
+    prepare: prepareLink,
+    args: (stage) => ['approve', 'shop/web', ...stage.east, '--from=west'],
+  },
   { name: 'migrate', east: 'source', prepare: prepareMigrate, args: migrate },
 ];

@@ -126,6 +126,12 @@ export const links: readonly Scenario[] = [
     args: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--apply'],
   },
   {
+    name: 'approve',
+    operator: true,
+    prepare: (stage) => linked(stage),
+    args: (stage) => ['approve', 'shop/web', 'shop/api', ...stage.east, '--from=west', '--existing'],
+  },
+  {
     name: 'unlink',
     operator: true,
     prepare: (stage) => linked(stage, '--flat'),

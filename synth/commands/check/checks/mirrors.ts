@@ -36,7 +36,13 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'mirror-services': ['InvalidService'],
 };
 /** Reasons that other checks explain, or that are not faults: a headless Service that is scaled to zero, or what a policy wants. */
-const EXPLAINED: readonly string[] = ['WaitingForEndpoints', 'WaitingForGateway', 'LimitExceeded', 'NotAdmitted'];
+const EXPLAINED: readonly string[] = [
+  'WaitingForEndpoints',
+  'WaitingForGateway',
+  'LimitExceeded',
+  'NotAdmitted',
+  'WaitingForApproval',
+];
 
 const refusedFindings = (
   link: LinkFacts,

@@ -85,6 +85,18 @@ describe('an explanation', () => {
     });
   });
 
+  it('stops at a Service that waits for approval, with the command that approves it (N2)', () => {
+    const importPolicy = { approval: 'required', approved: ['shop/api'] } as const;
+    const { steps } = explain(facts({ link: { ...LINK, spec: { ...LINK.spec, importPolicy } } }));
+    expect(steps.at(-1)).toMatchObject({
+      state: 'stop',
+      step: 'export',
+      message: 'Link west takes no Service that is not approved, by its spec.importPolicy',
+      remedy:
+        "approve it: `linkspan approve shop/web --from west --namespace links --kubeconfig '/tmp/a b' --context east`",
+    });
+  });
+
   it('stops at a Service that no selector of the Link selects, with the label that it needs', () => {
     const hidden = { ...REMOTE, metadata: { ...REMOTE.metadata, labels: { 'mirror.linkerd.io/exported': 'yes' } } };
     const target = { context: 'west', service: hidden, slices: [] };

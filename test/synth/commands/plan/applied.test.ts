@@ -64,6 +64,25 @@ onEachBacking('linkspan plan of a Link that is there', (backing) => {
     SLOW_MS,
   );
 
+  test.each(['server-side', 'client-side'])(
+    'what linkspan approve has written stays beside a file that names none, applied %s (N2)',
+    async (how) => {
+      const importPolicy = { approval: 'required' };
+      const unapproved = await plan({ importPolicy });
+      expect(unapproved.stderr).toContain('spec.importPolicy.approved: is required');
+      expect(unapproved.code).toBe(1);
+      const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}' };
+      if (how === 'client-side') await clusters.east.patch(link('west'), { metadata: { annotations } });
+      const flags = [`--kubeconfig=${clusters.eastCluster.kubeconfigFile}`, '--from=west'];
+      expect((await linkspanHere('approve', '--existing', ...flags)).code).toBe(0);
+      const { code, stdout, stderr } = await plan({ importPolicy });
+      expect(stdout, stderr).toBe('');
+      expect(code).toBe(0);
+      await clusters.east.patch(link('west'), { metadata: { annotations: null }, spec: { importPolicy: null } });
+    },
+    SLOW_MS,
+  );
+
   test(
     'who may not apply the Link gets the plan of the file as it is, and is told so',
     async () => {
