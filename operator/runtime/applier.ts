@@ -3,18 +3,21 @@
  * change and a deletion touch only the very object (uid and resourceVersion) that was proven ours, and an object of
  * somebody else's is never written at all.
  */
+import { Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { hasNoDryRun, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
+  type EndpointSlice,
   keyOf,
   type KubeObject,
   type Resource,
+  type Service,
   SERVICES,
   withPreconditions,
 } from '../kube/objects.ts';
-import { clear, type Clearing } from './clear.ts';
+import { clear, type Clearing, isOfService } from './clear.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
@@ -140,6 +143,8 @@ export class Applier {
       const there = await client.read(of, namespace, name, signal).catch(unlessNotFound);
       if (there !== undefined && isOurs(there) && this.#isHidden(of, there)) return this.#update(wanted, there, signal);
       if (there === undefined || isOurs(there)) throw error;
+      // The name is free now: the creation is planned anew.
+      if (isOfService(object, there) && (await this.#clearHidden(there, signal))) throw error;
       return { result: 'foreign', of, object: there };
     }
   }
@@ -270,6 +275,16 @@ export class Applier {
     if (!(await clear(action, { client, isOurs, remove }, signal))) return { result: 'unchanged' };
     this.#repairs.wrote(id, '');
     return { result: 'deleted' };
+  }
+
+  /** Deletes a slice of others that no watch shows, and that stands where one of a Service of ours is to be. */
+  async #clearHidden(slice: EndpointSlice, signal: AbortSignal): Promise<boolean> {
+    const { namespace, labels } = slice.metadata;
+    const read = this.#options.client.read<Service>(SERVICES, namespace, labels?.[Label.serviceName] ?? '', signal);
+    const object = await read.catch(unlessNotFound);
+    if (object === undefined) return false;
+    const { result } = await this.#clear({ op: 'clear', of: ENDPOINT_SLICES, object, slices: [slice] }, signal);
+    return result === 'deleted';
   }
 
   #stored(of: Resource): WriteThrough | undefined {

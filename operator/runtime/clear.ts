@@ -2,11 +2,13 @@
  * Deletes the slices that others give a Service of ours (rule C3). A precondition can speak of the deleted object alone, so
  * the Service is read just before each deletion: it must still be ours, and have no selector.
  */
+import { Label, SELECTED_SLICE_MANAGER } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { unlessNotFound } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
+  type EndpointSlice,
   hasSelector,
   type KubeObject,
   type Resource,
@@ -24,6 +26,20 @@ export interface ClearOptions {
   readonly isOurs: (object: KubeObject) => boolean;
   /** Deletes an object as it was seen. */
   readonly remove: (of: Resource, seen: KubeObject) => Promise<void>;
+}
+
+/**
+ * Whether an object is a slice that belongs to the Service of a slice of ours, by its labels, though these say that Kubernetes
+ * makes it of pods. If somebody has taken our labels from it too, no watch shows it.
+ */
+export function isOfService(wanted: KubeObject, there: KubeObject): there is EndpointSlice {
+  const service = wanted.metadata.labels?.[Label.serviceName];
+  const { labels = {} } = there.metadata;
+  return (
+    service !== undefined &&
+    labels[Label.serviceName] === service &&
+    labels[Label.endpointSliceManagedBy] === SELECTED_SLICE_MANAGER
+  );
 }
 
 /** Deletes slices until the Service is no longer ours, or has a selector. Returns whether any was deleted. */

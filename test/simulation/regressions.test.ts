@@ -300,6 +300,15 @@ const OF_PODS: readonly Regression[] = [
       { do: 'wait', ms: 15_000 },
     ],
   ],
+  [
+    'a slice that says Kubernetes maintains it, and has lost the labels that prove it ours, is made anew (C3)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit mirror', index: 7, how: 'manager', kind: 'EndpointSlice' },
+      { do: 'edit mirror', index: 7, how: 'unlabel', kind: 'EndpointSlice' },
+    ],
+  ],
   ...['put right', 'put right, also when it is kept'].map((what, index): Regression => [
     `a mirror with a selector whose repair a webhook denies is ${what}, within five minutes (C3, H4)`,
     [

@@ -55,6 +55,14 @@ export const MIRROR: readonly Defect[] = [
     replace: '0',
   },
   {
+    file: 'operator/runtime/applier.ts',
+    tests: ['test/operator/runtime/applier.test.ts'],
+    name: 'a slice that no watch shows keeps the name of one of ours for ever',
+    rule: 'C3',
+    find: 'if (isOfService(object, there) && (await this.#clearHidden(there, signal))) throw error;',
+    replace: '',
+  },
+  {
     ...RETAIN,
     name: 'R4 endpoint mirrors are deleted while the endpoints of the target are not known',
     rule: 'C1',

@@ -85,6 +85,8 @@ class Server {
   endpoints: KubeObject | undefined;
   /** Whether what is applied does not go together with what other managers own. */
   clashes = false;
+  /** The Service of `object`, if that is a slice. */
+  service: Service | undefined;
   /** What admission makes of each write. */
   admission: (object: Service) => Service = (object) => object;
   /** What the API server answers when it is asked whether it would take an object. */
@@ -137,6 +139,7 @@ class Server {
     },
     read: async (of: unknown) => {
       this.calls.push('read');
+      if (of === SERVICES && this.service !== undefined) return this.service;
       return of === ENDPOINTS ? this.endpoints : this.object!;
     },
     delete: async (_of: unknown, { name }: { name: string }, { uid, resourceVersion }: Preconditions) => {
@@ -274,6 +277,44 @@ describe('an action', () => {
     };
     expect(await create()).toEqual({ owner: 'us', by: 'us' });
     await expect(create(hidden)).rejects.toMatchObject({ code: 409 });
+  });
+
+  describe('to create a slice whose name one has that is not ours', () => {
+    const labels = {
+      'kubernetes.io/service-name': 'web',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    };
+    const ofOthers = (over: Readonly<Record<string, string>> = {}): Service => ({
+      ...live(service('a', 80)),
+      metadata: { ...live(service('a', 80)).metadata, labels: { ...labels, ...over } },
+    });
+    const create = async (there: Service, web: Service) => {
+      const { server, execute } = setUp(there);
+      server.service = web;
+      const action = { op: 'create', of: ENDPOINT_SLICES, object: service('a', 80, { labels }) } as const;
+      const result = await execute(action).then(
+        (outcome) => outcome.result,
+        (error: unknown) => (error instanceof ApiError ? error.code : error),
+      );
+      return [result, server.object === undefined];
+    };
+
+    it('deletes that, which is of the Service and shown by no watch, to plan anew (C3)', async () => {
+      expect(await create(ofOthers(), live(service('web', 80)))).toEqual([409, true]);
+    });
+
+    test.each<[string, Service, Service]>([
+      ['which is of another Service', ofOthers({ 'kubernetes.io/service-name': 'db' }), live(service('web', 80))],
+      [
+        'which Kubernetes makes of Endpoints',
+        ofOthers({ 'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io' }),
+        live(service('web', 80)),
+      ],
+      ['whose Service has a selector', ofOthers(), { ...live(service('web', 80)), spec: { selector: { app: 'web' } } }],
+      ['whose Service is not ours', ofOthers(), live(service('web', 80, { labels: { owner: 'them' } }))],
+    ])('leaves that alone, %s (A6)', async (_, there, web) => {
+      expect(await create(there, web)).toEqual(['foreign', false]);
+    });
   });
 
   it('to change insists on the very object and version that were seen', async () => {
