@@ -12,7 +12,7 @@ import type { ImportParty, ImportsEnvironment, ServiceImports } from './party.ts
 export interface SessionImportsOptions {
   readonly cluster: string;
   readonly env: ImportsEnvironment;
-  readonly target: Pick<ServedTarget, 'exports' | 'isWithinBytes'>;
+  readonly target: Pick<ServedTarget, 'exports' | 'isWithinBytes' | 'podsOfExports'>;
   readonly reading: ExportReading;
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => LinkNow;
@@ -29,7 +29,7 @@ export class SessionImports implements ImportParty, AspectListener {
     this.#options = options;
     this.cluster = cluster;
     this.exports = target.exports;
-    this.pods = reading.pods;
+    this.pods = target.podsOfExports(reading.pods);
   }
 
   get seniority(): ImportParty['seniority'] {

@@ -19,7 +19,10 @@ export class AppliedPolicy {
     return known.obstacle;
   }
 
-  /** A slice of a headless Service, whose pods are reached by its ports, with those that are admitted. */
+  /**
+   * A slice of a headless Service, whose pods are reached by its ports, with those that are admitted. Without any it lists
+   * nobody: what was made of its pods goes.
+   */
   sliceOf(slice: EndpointSlice): EndpointSlice {
     const known = this.#slices.get(slice) ?? this.#withPorts(slice);
     this.#slices.set(slice, known);
@@ -29,7 +32,8 @@ export class AppliedPolicy {
   #withPorts(slice: EndpointSlice): EndpointSlice {
     const ports = slice.ports ?? [];
     const admitted = ports.filter(({ port }) => admitsPort(this.#policy.ports, port ?? 0));
-    return admitted.length === ports.length ? slice : { ...slice, ports: admitted };
+    if (admitted.length === ports.length) return slice;
+    return { ...slice, ports: admitted, ...(admitted.length === 0 && { endpoints: [] }) };
   }
 }
 

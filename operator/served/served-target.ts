@@ -12,8 +12,8 @@ import type { Logger } from '../runtime/logger.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { AppliedPolicy } from '../mirror/applied-policy.ts';
-import { admittedOf, type AdmittedTarget, type NotAdmitted } from '../target/admitted.ts';
-import type { TargetView } from '../target/aspect.ts';
+import { admittedOf, admittedPods, type AdmittedTarget, type NotAdmitted } from '../target/admitted.ts';
+import type { PodAnswers, TargetView } from '../target/aspect.ts';
 import { Certain } from '../target/certain/certain.ts';
 import type { Counted } from '../target/certain/counted.ts';
 import { Losses } from '../target/certain/losses.ts';
@@ -193,6 +193,11 @@ export class ServedTarget {
     const isServed = serviceExport !== undefined && exports.admits(key);
     const bytes = isServed ? volumeOfExport(serviceExport, exports.get(key), exports.slicesOf(key)) : 0;
     return limits.admitsBytes('exports', key, bytes);
+  }
+
+  /** What the target answers of the pods behind what ServiceExports export. */
+  podsOfExports(pods: PodAnswers): PodAnswers {
+    return admittedPods(this.#target.exports, pods);
   }
 
   /** What the policy of the Link does not admit, each Service once, in the order of their names. */

@@ -6,7 +6,7 @@ import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { type AppliedPolicy, isHeadless } from '../mirror/applied-policy.ts';
 import type { Exported } from './read/exported.ts';
-import type { Aspect, ServiceExports, TargetView } from './aspect.ts';
+import type { Aspect, PodAnswers, ServiceExports, TargetView } from './aspect.ts';
 
 /** A Service that is not admitted, by `namespace/name`, and why. */
 export interface NotAdmitted {
@@ -25,12 +25,25 @@ export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' 
 export const admittedOf = (
   { mirrored, members, exports, pods }: TargetView,
   policy: () => AppliedPolicy | undefined,
-): AdmittedTarget => ({
-  mirrored: new AdmittedAspect(mirrored, ({ service }) => service, policy),
-  members: new AdmittedAspect(members, itself, policy),
-  exports: new AdmittedExports(exports, policy),
-  pods,
+): AdmittedTarget => {
+  const admitted = new AdmittedAspect(mirrored, ({ service }) => service, policy);
+  return {
+    mirrored: admitted,
+    members: new AdmittedAspect(members, itself, policy),
+    exports: new AdmittedExports(exports, policy),
+    pods: admittedPods(admitted, pods),
+  };
+};
+
+/** What the target answers of pods: those that its slices list with ports alone that are not admitted are not there (N4). */
+export const admittedPods = (of: Pick<AdmittedAspect<unknown>, 'excludes'>, pods: PodAnswers): PodAnswers => ({
+  lacks: (key, hostname) => of.excludes(key, hostname) || pods.lacks(key, hostname),
+  ask: (key) => pods.ask(key),
+  forget: (key) => pods.forget(key),
 });
+
+const lists = ({ endpoints }: EndpointSlice, hostname: string): boolean =>
+  endpoints?.some((each) => each.hostname === hostname) === true;
 
 const itself = (service: Service): Service => service;
 
@@ -71,6 +84,14 @@ class AdmittedAspect<T> implements Aspect<T> {
     const found = policy && this.get(key);
     if (!found || !isHeadless(this.#serviceOf(found).spec)) return slices;
     return slices?.map((slice) => policy.sliceOf(slice));
+  }
+
+  /** Whether a pod of a headless Service is listed, and with ports alone that are not admitted. */
+  excludes(key: string, hostname: string): boolean {
+    const policy = this.#policy();
+    const listing = (policy && this.#of.slicesOf(key))?.filter((slice) => lists(slice, hostname)) ?? [];
+    const admitted = this.slicesOf(key) ?? [];
+    return listing.length > 0 && !admitted.some((slice) => lists(slice, hostname));
   }
 
   decides(key: string): boolean {

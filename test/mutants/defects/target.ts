@@ -20,6 +20,14 @@ export const TARGET: readonly Defect[] = [
     replace: 'const closed = ports.some((port) => admitsPort(ranges, port)) ? undefined : ports[0];',
   },
   {
+    file: 'operator/target/admitted.ts',
+    tests: ['test/operator/target/admitted.test.ts'],
+    name: 'a pod that the policy excludes stays until the target denies it',
+    rule: 'N4',
+    find: 'of.excludes(key, hostname) || pods.lacks(key, hostname)',
+    replace: 'pods.lacks(key, hostname)',
+  },
+  {
     file: 'crds/link/import-policy.ts',
     tests: ['test/crds/link/import-policy.test.ts'],
     name: 'what the policy admits needs no approval',

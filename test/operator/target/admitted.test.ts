@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImportPolicy } from '../../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { AppliedPolicy } from '../../../operator/mirror/applied-policy.ts';
-import { admittedOf } from '../../../operator/target/admitted.ts';
+import { admittedOf, admittedPods } from '../../../operator/target/admitted.ts';
 import { type Aspect, NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
 
 const serviceOf = (key: string, port: number, clusterIP = '10.0.0.1'): Service => {
@@ -15,14 +15,20 @@ const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['shop/db', serviceOf('shop/db', 80, 'None')],
 ]);
 const ports = [{ port: 80 }, { port: 22 }, { port: null }];
-const slice: EndpointSlice = { metadata: { name: 'db-1' }, addressType: 'IPv4', ports };
+const endpoints = [{ addresses: ['10.244.0.1'], hostname: 'db-0' }];
+const slice: EndpointSlice = { metadata: { name: 'db-1' }, addressType: 'IPv4', ports, endpoints };
+/** One without a port that is admitted. */
+const closed: EndpointSlice = {
+  ...{ metadata: { name: 'db-2' }, addressType: 'IPv4', ports: [{ port: 22 }] },
+  endpoints: [{ addresses: ['10.244.0.2'], hostname: 'db-1' }, ...endpoints],
+};
 
 const ASPECT: Aspect<Service> = {
   ...NOTHING_EXPORTED,
   size: SERVICES.size,
   keys: () => new Set(SERVICES.keys()),
   get: (key) => SERVICES.get(key),
-  slicesOf: () => [slice],
+  slicesOf: (key) => (key === 'shop/db' ? [slice, closed] : [slice]),
   // The target has answered about none of them.
   confirms: () => false,
 };
@@ -57,11 +63,24 @@ describe('what a target exports, under a policy (N1)', () => {
     expect(of).toEqual({ ...slice, ports: [{ port: 80 }] });
     expect(members.slicesOf('shop/db')?.[0]).toBe(of);
   });
+
+  it('has no pod that is listed with ports alone that are not admitted, whatever the target answers of it (N4)', () => {
+    expect(members.slicesOf('shop/db')?.[1]).toEqual({ ...closed, ports: [], endpoints: [] });
+    const pods = admittedPods(members, { ...NO_PODS, lacks: (_, hostname) => hostname === 'db-9' });
+    const lacks = (key: string, hostname: string): boolean => pods.lacks(key, hostname);
+    expect([lacks('shop/db', 'db-0'), lacks('shop/db', 'db-1'), lacks('shop/db', 'db-2')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect([lacks('shop/db', 'db-9'), lacks('shop/web', 'db-0')]).toEqual([true, false]);
+  });
 });
 
 it('is all of it without a policy', () => {
   const { members } = admitted();
   expect([[...members.keys()], members.size]).toEqual([[...SERVICES.keys()], 3]);
-  expect([members.slicesOf('shop/db')?.[0], [...members.refused()]]).toEqual([slice, []]);
+  expect([members.slicesOf('shop/db'), [...members.refused()]]).toEqual([[slice, closed], []]);
+  expect(members.excludes('shop/db', 'db-1')).toBe(false);
   expect(members.confirms('shop/ssh')).toBe(false);
 });
