@@ -2,6 +2,7 @@
  * What happens in a history: one plain value for each thing that users, targets, gateways, networks and processes do.
  * A history is a list of these, so it can be printed, kept as a regression, and shrunk by leaving some out.
  */
+import type { PolicyName } from './import-policy.ts';
 import type { ImportCommand } from './import-commands.ts';
 import type { Manner } from './manners.ts';
 import type { Weather } from './world/internet.ts';
@@ -266,7 +267,8 @@ export type LinkEdit =
   | { readonly field: 'targetClusterName'; readonly value: string }
   | { readonly field: 'federatedServiceSelector'; readonly value: 'value' | 'empty' }
   | { readonly field: 'federation'; readonly value: Federation }
-  | { readonly field: 'serviceExports'; readonly value: boolean };
+  | { readonly field: 'serviceExports'; readonly value: boolean }
+  | { readonly field: 'importPolicy'; readonly value: PolicyName };
 
 /** Ports that a Service of a history may have. */
 export const PORTS: readonly (readonly object[])[] = [

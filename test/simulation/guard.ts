@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
+import { type Choosy, verdictOn } from './import-policy.ts';
 import { isMember } from './members.ts';
 import { selects } from './oracle.ts';
 import { EXPORT_LABEL, HAND } from './target-users.ts';
@@ -70,8 +71,8 @@ export interface Lack {
 }
 
 /**
- * Keys of what has mirrors and would have none any more if the target exports the same as before, by what a Link selects: those
- * of Services that are selected no more, and those of the pods of others that would not be mirrored pod by pod.
+ * Keys of what has mirrors and would have none any more if the target exports the same as before, by what a Link takes: those
+ * of Services that are selected or admitted no more, and those of the pods of others that would not be mirrored pod by pod.
  */
 export function notTaken(
   { spec }: KubeObject,
@@ -85,8 +86,10 @@ export function notTaken(
   };
   return new Set(
     there.filter((key) => {
-      const labels = serviceOfKey(serviceOf(key))?.metadata.labels;
+      const service = serviceOfKey(serviceOf(key));
+      const labels = service?.metadata.labels;
       if (labels === undefined) return false;
+      if (!verdictOn(spec as Choosy, service!).isAdmitted) return true;
       const isFlat = selects(remoteDiscoverySelector, labels);
       const isSelected = isFlat || selects(selector, labels);
       return isOfPod(key) ? isSelected && (isFlat || enableHeadlessServices !== true) : !isSelected;

@@ -10,6 +10,7 @@ import { federated } from './draw/federation.ts';
 import { doing } from './draw/fields.ts';
 import { imported } from './draw/imports.ts';
 import { links } from './draw/links.ts';
+import { choosy } from './draw/policies.ts';
 import { selectedWhileHeld, selectors } from './draw/selectors.ts';
 import { foreign, foreignLabels, of, pods, services } from './draw/services.ts';
 import type { CrowdSetting } from './parts/crowd.ts';
@@ -127,7 +128,7 @@ const nowAndThen = (oneOf: number, addition: Addition): Addition =>
  * Any history. In one of seven, Links select members of federated Services, in one of forty, a Service has hundreds of pods,
  * in one of twelve, a webhook denies what the operator writes, in one of eight, the source has pods, and mirrors get selectors,
  * in one of eight, there are ServiceFailovers, in one of eight, Services are imported, and in one of twenty-four, a mirror that is
- * kept gets a selector.
+ * kept gets a selector. In one of eight, Links have import policies.
  * What more happens is drawn last, so that a seed stays for the same history when something is added here.
  */
 export const histories: fc.Arbitrary<History> = fc
@@ -140,6 +141,7 @@ export const histories: fc.Arbitrary<History> = fc
     nowAndThen(8, failedOver),
     nowAndThen(8, imported),
     nowAndThen(24, selectedWhileHeld),
+    nowAndThen(8, choosy),
   )
   .map(([history, ...additions]) => additions.reduce((sum, add) => add(sum), history));
 

@@ -30,6 +30,7 @@ import {
   SERVICE_IMPORT,
   SERVICE_NAME,
 } from './import-objects.ts';
+import { verdictOn } from './import-policy.ts';
 import { ours } from './import-users.ts';
 import type { LinkState, SourceState } from './oracle.ts';
 import { SECOND_NAMESPACE } from './operators.ts';
@@ -202,8 +203,11 @@ function targetOf(
   const { targetClusterName: cluster, targetClusterDomain: clusterDomain, gatewayIdentity, gatewayPort } = spec;
   const target = targets[TARGET_OF[link.name as LinkName]];
   const isTaken = takesExports(link);
-  const serviceExport = isTaken ? one(target, SERVICE_EXPORT, namespace, name) : undefined;
   const service = link.services.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  // What its policy does not admit is not exported to it (N1).
+  const there = target.get('v1', 'Service', namespace, name);
+  const isAdmitted = there === undefined || verdictOn(spec, there).isAdmitted;
+  const serviceExport = isTaken && isAdmitted ? one(target, SERVICE_EXPORT, namespace, name) : undefined;
   const slices = behind(link.slices, namespace, name).map(withSoundHostnames);
   const isPublished = (service?.spec as { readonly publishNotReadyAddresses?: boolean } | undefined)
     ?.publishNotReadyAddresses;
@@ -225,7 +229,7 @@ function targetOf(
   };
 }
 
-const takesExports = ({ spec }: LinkState): boolean =>
+export const takesExports = ({ spec }: LinkState): boolean =>
   (spec as { readonly serviceExports?: boolean }).serviceExports !== false;
 
 /** K2: what clusters are called, by the names of their Links; the cluster itself has its id before all others. */

@@ -9,6 +9,7 @@ import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
 import { exportedBy, Guard, keyOfMirror, notTaken } from './guard.ts';
+import { type Choosy, verdictOn } from './import-policy.ts';
 import { importOf, one, operatorOf, SERVICE_IMPORT } from './import-objects.ts';
 import { Marks } from './marks.ts';
 import { Lost } from './lost.ts';
@@ -380,11 +381,14 @@ export class Judge {
     if (type !== 'DELETED' || !this.isMirror(mirror)) return;
     const kept = keptMirror(cluster, mirror);
     if (kept !== undefined) this.lost.deleted(kept, `mirror ${mirror.metadata.namespace}/${mirror.metadata.name}`);
+    const links = LINKS.flatMap((name) => this.#linkOf(name) ?? []).filter((link) => clusterOfLink(link) === cluster);
     this.guard.deleted(cluster, keyOfMirror(cluster, mirror), (key) => {
       const [namespace = '', name = ''] = key.split('/');
-      return this.targetsOf(cluster).some(
-        (target) => target.get('v1', 'Service', namespace, name)?.metadata.labels?.[EXPORT_LABEL] !== undefined,
-      );
+      return this.targetsOf(cluster).some((target) => {
+        const service = target.get('v1', 'Service', namespace, name);
+        const isAdmitted = links.every(({ spec }) => service && verdictOn(spec as Choosy, service).isAdmitted);
+        return service?.metadata.labels?.[EXPORT_LABEL] !== undefined && isAdmitted;
+      });
     });
   }
 

@@ -13,6 +13,7 @@ import {
 } from './command.ts';
 import { removeHostileStatus } from './hostile.ts';
 import type { Judge } from './judge.ts';
+import { POLICIES } from './import-policy.ts';
 import { clusterOf, INVALID_PERIOD, NO_GATEWAY, SUSPENDED } from './link-state.ts';
 import { MEMBER_SELECTOR } from './members.ts';
 import { PROBE } from './probe-spec.ts';
@@ -34,7 +35,12 @@ const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: FLAT } };
 const CONFIRM = 'linkspan.dev/confirm-prune';
 
 /** What may take away what has mirrors (E6). */
-const MAY_TAKE: ReadonlySet<string> = new Set(['selector', 'remoteDiscoverySelector', 'enableHeadlessServices']);
+const MAY_TAKE: ReadonlySet<string> = new Set([
+  'selector',
+  'remoteDiscoverySelector',
+  'enableHeadlessServices',
+  'importPolicy',
+]);
 
 interface Spec {
   readonly probeSpec: { readonly period: string };
@@ -162,6 +168,8 @@ const specOf = (spec: Readonly<Record<string, unknown>>, edit: LinkEdit): object
       return { selector: SELECTORS[edit.value] };
     case 'remoteDiscoverySelector':
       return { remoteDiscoverySelector: edit.value === 'empty' ? {} : FLAT_SELECTOR };
+    case 'importPolicy':
+      return { importPolicy: POLICIES[edit.value] };
     case 'federatedServiceSelector':
       return { federatedServiceSelector: edit.value === 'empty' ? {} : MEMBER_SELECTOR };
     case 'probe':

@@ -79,7 +79,12 @@ export class LostImports {
       const other = linkOf(name);
       return clusterOf(other) === clusterOf(link) && other !== undefined && targetOf(other) !== targetOf(link);
     });
-    const { serviceExports = true } = link.spec as { readonly serviceExports?: boolean };
+    const { serviceExports = true, importPolicy } = link.spec as {
+      readonly serviceExports?: boolean;
+      readonly importPolicy?: object;
+    };
+    // What it excludes goes (N4).
+    if (importPolicy !== undefined) return undefined;
     // A target that is called as the cluster itself is has no id.
     const claimed = one(this.#options.east, CLUSTER_PROPERTY, undefined, ID)?.spec as
       { readonly value?: string } | undefined;

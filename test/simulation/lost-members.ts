@@ -28,13 +28,17 @@ export const isEven = (service: KubeObject): boolean => {
 
 /** The terms on which a Link has members join; undefined: none, or it may be that they cannot. */
 export function termsOf(east: HistoryCluster, link: KubeObject | undefined): string | undefined {
-  const { federatedServiceSelector, federation, gatewayAddress, targetClusterName } = (link?.spec ?? {}) as {
+  const { federatedServiceSelector, federation, gatewayAddress, targetClusterName, importPolicy } = (link?.spec ??
+    {}) as {
+    readonly importPolicy?: object;
     readonly federatedServiceSelector?: object;
     readonly federation?: string;
     readonly gatewayAddress?: string;
     readonly targetClusterName?: string;
   };
   const isSelecting = Object.keys(federatedServiceSelector ?? {}).length > 0;
+  // What it excludes goes (N4).
+  if (importPolicy !== undefined) return undefined;
   return isSelecting && isDiscovered(east, targetClusterName ?? '') ? `${federation} ${gatewayAddress}` : undefined;
 }
 

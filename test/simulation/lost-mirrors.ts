@@ -22,10 +22,13 @@ export const MIRRORS: Pick<LostOptions, 'clusterOf' | 'isExported' | 'isCertain'
     return type !== 'ExternalName' && clusterIP !== 'None' && hasTcp;
   },
   termsOf: (link) => {
-    const { selector, remoteDiscoverySelector } = (link?.spec ?? {}) as {
+    const { selector, remoteDiscoverySelector, importPolicy } = (link?.spec ?? {}) as {
+      readonly importPolicy?: object;
       readonly selector?: object;
       readonly remoteDiscoverySelector?: object;
     };
+    // What it excludes goes (N4).
+    if (importPolicy !== undefined) return undefined;
     return [selector, remoteDiscoverySelector].every((each) => Object.keys(each ?? {}).length > 0) ? '' : undefined;
   },
 };

@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { fateOf } from './hostile.ts';
+import type { Choosy } from './import-policy.ts';
 
 export type LabelSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>;
@@ -29,8 +30,9 @@ export interface LinkState {
     readonly excludedAnnotations?: readonly string[];
     readonly enableHeadlessServices?: boolean;
     readonly enableNamespaceCreation?: boolean;
-  };
+  } & Choosy;
   readonly gatewayAlive: boolean;
+  /** What its import policy admits. */
   readonly services: readonly KubeObject[];
   readonly slices: readonly KubeObject[];
 }
@@ -120,7 +122,10 @@ export function expected(links: readonly LinkState[], source: SourceState): Expe
 }
 
 /** A1: flat wins; an absent or empty selector selects nothing. */
-function modeOf({ spec }: LinkState, { metadata: { labels = {} } }: KubeObject): 'flat' | 'gateway' | undefined {
+export function modeOf(
+  { spec }: Pick<LinkState, 'spec'>,
+  { metadata: { labels = {} } }: KubeObject,
+): 'flat' | 'gateway' | undefined {
   if (selects(spec.remoteDiscoverySelector, labels)) return 'flat';
   return selects(spec.selector, labels) ? 'gateway' : undefined;
 }

@@ -284,6 +284,18 @@ const REGRESSIONS: readonly Regression[] = [
       { do: 'wait', ms: 35_000 },
     ],
   ],
+  [
+    'a pod whose ports leave the import policy of its Link loses its endpoint mirror (N4, D6)',
+    [
+      { do: 'edit link', link: 'west', edit: { field: 'importPolicy', value: 'ports' } },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED, kind: 'headless' },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'web', pods: [{ hostname: 'web-1', ready: true }] },
+      { do: 'wait', ms: 4000 },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED, kind: 'headless', ports: 3 },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'web', pods: [{ hostname: 'web-1', ready: true }] },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
 ];
 
 /** The same where the source cluster has pods. */

@@ -5,8 +5,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../operator/kube/backoff.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import type { HistoryCluster } from './cluster.ts';
 import { type LinkName, LINKS, TARGET_OF } from './command.ts';
-import { expected, found, type LinkState, type SourceState } from './oracle.ts';
+import { one, SERVICE_EXPORT } from './import-objects.ts';
+import { admittedSlice, verdictOn } from './import-policy.ts';
+import { takesExports } from './imports.ts';
+import { expected, found, type LinkState, modeOf, selects, type SourceState } from './oracle.ts';
 import { fateOf } from './hostile.ts';
 import { conditionsOf } from './link-users.ts';
 import { isLeftToKubernetes, strays } from './strays.ts';
@@ -60,16 +64,20 @@ export function differences(stage: Stage): readonly string[] {
     const link = stage.linkOf(name);
     if (link === undefined) return [];
     const target = targets[TARGET_OF[name]];
+    const spec = stage.resolved(link.spec as LinkState['spec']);
+    const serviceOf = ({ metadata: { namespace, labels = {} } }: KubeObject): KubeObject | undefined =>
+      target.get('v1', 'Service', namespace, labels['kubernetes.io/service-name'] ?? '');
     return [
       {
         name,
         createdAt: link.metadata.creationTimestamp ?? '',
-        spec: stage.resolved(link.spec as LinkState['spec']),
+        spec,
         gatewayAlive: stage.isAlive(name),
-        services: target
-          .list('v1', 'Service')
-          .filter((service) => service.metadata.namespace !== 'default' && fateOf(service) !== 'ignored'),
-        slices: target.list('discovery.k8s.io/v1', 'EndpointSlice').filter((slice) => fateOf(slice) !== 'ignored'),
+        services: servicesOf(target).filter((service) => verdictOn(spec, service).isAdmitted),
+        slices: target
+          .list('discovery.k8s.io/v1', 'EndpointSlice')
+          .filter((slice) => fateOf(slice) !== 'ignored')
+          .map((slice) => admittedSlice(spec, slice, serviceOf(slice))),
       },
     ];
   });
@@ -113,7 +121,8 @@ export function differences(stage: Stage): readonly string[] {
   for (const name of LINKS.filter((each) => want.counts.has(each))) {
     const { total, ready } = want.counts.get(name)!;
     const status = stage.linkOf(name)?.['status'] as { mirrors?: object } | undefined;
-    const counts = { total, ready, failed: total - ready };
+    const link = links.find((each) => each.name === name)!;
+    const counts = { total, ready, failed: total - ready, ...notAdmitted(stage, link) };
     if (!isDeepStrictEqual({ ...status?.mirrors }, counts)) {
       problems.push(`Link ${name} counts ${JSON.stringify(status?.mirrors)}, not ${JSON.stringify(counts)}`);
     }
@@ -122,6 +131,35 @@ export function differences(stage: Stage): readonly string[] {
   problems.push(...strays(east, history.endpoints, (object) => judge.isWritten(object)));
   problems.push(...stage.parts.flatMap((part) => part.problems(links, source)));
   return problems;
+}
+
+/** The Services of a target that mean something. */
+const servicesOf = (target: HistoryCluster): readonly KubeObject[] =>
+  target
+    .list('v1', 'Service')
+    .filter((service) => service.metadata.namespace !== 'default' && fateOf(service) !== 'ignored');
+
+/** N1, N2: what a Link would take if its policy admitted it. */
+function notAdmitted({ targets, history }: Stage, link: LinkState): object {
+  const { importPolicy, federatedServiceSelector } = link.spec;
+  if (importPolicy === undefined) return {};
+  const target = targets[TARGET_OF[link.name as LinkName]];
+  const isExported = ({ metadata: { namespace, name } }: KubeObject): boolean =>
+    history.imports === true && takesExports(link) && one(target, SERVICE_EXPORT, namespace, name) !== undefined;
+  const verdicts = servicesOf(target)
+    .filter(
+      (service) =>
+        modeOf(link, service) !== undefined ||
+        selects(federatedServiceSelector, service.metadata.labels ?? {}) ||
+        isExported(service),
+    )
+    .map((service) => verdictOn(link.spec, service));
+  return {
+    notAdmitted: verdicts.filter(({ isAdmitted, isWaiting }) => !isAdmitted && !isWaiting).length,
+    ...(importPolicy.approval === 'required' && {
+      waitingForApproval: verdicts.filter(({ isWaiting }) => isWaiting).length,
+    }),
+  };
 }
 
 /** Whether Kubernetes has made a slice of Endpoints: it does so in clusters where slices count. */
