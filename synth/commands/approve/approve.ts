@@ -41,6 +41,7 @@ export const approve = (services: readonly string[], flags: ApproveFlags): Promi
       const existing = flags.existing ? await madeOf(source, flags, clusterOf(source, link)) : [];
       const added = await add(source, [...new Set([...services, ...existing])], flags);
       await print(textOf(added, flags));
+      noteUnused(source, link);
     });
   });
 
@@ -68,7 +69,6 @@ const add = async (
     ...listProblems(source, link, next),
     ...(approved.length > 0 ? keptProblems(source, link, flags) : []),
   ]);
-  noteUnused(source, link);
   if (dryRun || (approved.length === 0 && listed !== undefined)) return { approved, before };
   const { resourceVersion } = link.metadata;
   try {

@@ -23,6 +23,7 @@ real API servers and writes this page; beside what is named here, nothing change
 
 onReal('commands that write', () => {
   const rows = new Map<string, Map<string, string>>();
+  const takesApply = new Map<string, boolean>();
 
   describe.each(COMMANDS)('$name', (command) => {
     test.each(OWNERS)('over: %s', { timeout: 120_000 }, async (owner) => {
@@ -39,6 +40,7 @@ onReal('commands that write', () => {
           return [state.east, state.west].every(hasTokens) ? state : undefined;
         });
         const others = await bystanders();
+        takesApply.set(command.name, command.args(stage).includes('--apply'));
         const run = await stage.run(command.args(stage));
         expect(await bystanders()).toEqual(others);
         expect(stage.failures).toEqual([]);
@@ -55,7 +57,7 @@ onReal('commands that write', () => {
     if (rows.size < COMMANDS.length) return;
     const sections = [...rows].map(
       ([name, row]) =>
-        `\n## \`${name} --apply\`\n\n| over | what it does |\n| --- | --- |\n` +
+        `\n## \`${name}${takesApply.get(name) ? ' --apply' : ''}\`\n\n| over | what it does |\n| --- | --- |\n` +
         [...row].map(([owner, text]) => `| ${owner} | ${text} |\n`).join(''),
     );
     const text = `${HEAD}${sections.join('')}`;
