@@ -35,11 +35,12 @@ export const readApprovals = (
 ): Approvals | undefined => {
   const entries: unknown = approved;
   if (!Array.isArray(entries)) {
-    if (approval === 'required' && approved === undefined) {
+    if (approval === 'required' && (approved ?? undefined) === undefined) {
       const remedy = `run \`linkspan approve --existing --from ${link}\`, or write [] if nothing is approved yet`;
       report(fieldError(PATH, undefined, 'is required, since spec.importPolicy.approval is "required"', remedy));
     }
-    return undefined;
+    // What is no list approves nothing.
+    return approval === 'required' ? { services: new Set(), patterns: [] } : undefined;
   }
   const all = entries.map(String);
   const [patterns, services] = [all.filter((each) => each.includes('*')), all.filter((each) => !each.includes('*'))];

@@ -114,7 +114,7 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
       : {
           mirrors: { ...counts(mirrors.values()), ...notAdmittedPatch(notAdmitted, before) },
           mirrorServices: mirrorServices(
-            [...mirrors.values(), ...(notAdmitted?.first ?? [])],
+            [...mirrors.values(), ...(notAdmitted?.first ?? []).filter((each) => !mirrors.has(keyOf(each)))],
             before.mirrorServices ?? [],
             toTime(now),
           ),
@@ -122,6 +122,9 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
     ...federatedPatch(findings, before, toTime(now)),
   };
 }
+
+/** What is kept is among the mirrors. */
+const keyOf = ({ remote: { namespace, name } }: MirrorStatus): string => `${namespace}/${name}`;
 
 /** A Link that has, and had, no policy says nothing of what it does not admit. */
 function notAdmittedPatch(

@@ -30,10 +30,11 @@ export class AppliedPolicy {
   }
 
   #withPorts(slice: EndpointSlice): EndpointSlice {
+    if (this.#policy.ports === undefined) return slice;
     const ports = slice.ports ?? [];
     const admitted = ports.filter(({ port }) => admitsPort(this.#policy.ports, port ?? 0));
-    if (admitted.length === ports.length) return slice;
-    return { ...slice, ports: admitted, ...(admitted.length === 0 && { endpoints: [] }) };
+    if (admitted.length === 0) return { ...slice, ports: [], endpoints: [] };
+    return admitted.length === ports.length ? slice : { ...slice, ports: admitted };
   }
 }
 

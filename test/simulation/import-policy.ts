@@ -64,9 +64,9 @@ export function admittedSlice(
 ): KubeObject {
   const { clusterIP } = (service?.spec ?? {}) as { readonly clusterIP?: string };
   const ports: unknown = slice['ports'];
-  if (importPolicy?.ports === undefined || clusterIP !== 'None' || !Array.isArray(ports)) return slice;
-  const open = (ports as readonly Port[]).filter((port) => isOpen(importPolicy, port));
-  return { ...slice, ports: open, ...(open.length === 0 && ports.length > 0 && { endpoints: [] }) };
+  if (importPolicy?.ports === undefined || clusterIP !== 'None') return slice;
+  const open = ((ports ?? []) as readonly Port[]).filter((port) => isOpen(importPolicy, port));
+  return { ...slice, ports: open, ...(open.length === 0 && { endpoints: [] }) };
 }
 
 const isLike = (patterns: readonly string[] | undefined, text: string): boolean =>

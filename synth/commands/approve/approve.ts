@@ -29,8 +29,9 @@ import { madeOf } from './made.ts';
 /** How often the list is added to anew: the operator writes the status of the Link meanwhile. */
 const ATTEMPTS = 5;
 const FIELD = ['spec', 'importPolicy', 'approved'];
-/** Managers that write when a person runs them: nobody takes back what is written over theirs. */
+/** Managers that write when a person runs them. What a file has is in what `kubectl apply` notes of it. */
 const BY_HAND = /^(kubectl|before-first-apply$)/;
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Runs the command. Sets the exit code. */
 export const approve = (services: readonly string[], flags: ApproveFlags): Promise<void> =>
@@ -39,37 +40,40 @@ export const approve = (services: readonly string[], flags: ApproveFlags): Promi
     await withCluster(flags, async (source) => {
       const link = await linkOf(source, flags);
       const existing = flags.existing ? await madeOf(source, flags, clusterOf(source, link)) : [];
-      const added = await add(source, [...new Set([...services, ...existing])], flags);
+      const added = await add(source, { services, existing }, flags);
       await print(textOf(added, flags));
       noteUnused(source, link);
     });
   });
 
-/** What becomes of what was named. */
+/** What is to be approved: what was named, and what is there. */
+interface Wanted {
+  readonly services: readonly string[];
+  readonly existing: readonly string[];
+}
+
+/** What becomes of it. */
 interface Added {
   readonly approved: readonly string[];
   /** What was approved before. */
   readonly before: readonly string[];
+  /** Whether the Link had no list. */
+  readonly isNew: boolean;
 }
 
 /** Adds to the list of a Link. @returns what it has now that it had not */
-const add = async (
-  source: Cluster,
-  wanted: readonly string[],
-  flags: ApproveFlags,
-  attempts = ATTEMPTS,
-): Promise<Added> => {
+const add = async (source: Cluster, wanted: Wanted, flags: ApproveFlags, attempts = ATTEMPTS): Promise<Added> => {
   const { namespace, from: name, dryRun } = flags;
   const link = await linkOf(source, flags);
   const listed = listOf(link);
-  const approved = wanted.filter((each) => !isAmong(listed ?? [], each));
-  const before = wanted.filter((each) => !approved.includes(each));
-  const next = [...(listed ?? []), ...approved];
+  const added = addedTo(listed ?? [], wanted);
+  const next = [...(listed ?? []), ...added.approved];
+  const result = { ...added, isNew: listed === undefined };
   refuseProblems([
     ...listProblems(source, link, next),
-    ...(approved.length > 0 ? keptProblems(source, link, flags) : []),
+    ...(added.approved.length > 0 || result.isNew ? keptProblems(source, link, flags) : []),
   ]);
-  if (dryRun || (approved.length === 0 && listed !== undefined)) return { approved, before };
+  if (dryRun || (added.approved.length === 0 && !result.isNew)) return result;
   const { resourceVersion } = link.metadata;
   try {
     await source.patch(
@@ -82,7 +86,17 @@ const add = async (
     return add(source, wanted, flags, attempts - 1);
   }
   await refuseDropped(source, flags);
-  return { approved, before };
+  return result;
+};
+
+/** What a list gets; what is there is not added where a pattern that was named has it. */
+const addedTo = (listed: readonly string[], { services, existing }: Wanted): Omit<Added, 'isNew'> => {
+  const isListed = amongst(listed);
+  const named = [...new Set(services)].filter((each) => !isListed(each));
+  const isNamed = amongst([...listed, ...named]);
+  const approved = [...named, ...existing.filter((each) => !isNamed(each))];
+  const isAdded = new Set(approved);
+  return { approved, before: [...new Set([...services, ...existing])].filter((each) => !isAdded.has(each)) };
 };
 
 /** @throws CommandError if there is none of the name */
@@ -97,11 +111,12 @@ const listOf = ({ spec }: LinkObject): readonly string[] | undefined => {
   return Array.isArray(listed) ? listed.map(String) : undefined;
 };
 
-/** Whether a list has an entry, or admits the Service that it names. */
-const isAmong = (listed: readonly string[], entry: string): boolean => {
-  if (listed.includes(entry)) return true;
+/** Tells whether a list has an entry, or admits the Service that it names. */
+const amongst = (listed: readonly string[]): ((entry: string) => boolean) => {
+  const entries = new Set(listed);
   const approvals = readApprovals({ approval: 'required', approved: listed }, '', () => undefined);
-  return approvals !== undefined && !entry.includes('*') && isApproved(approvals, splitKey(entry));
+  return (entry) =>
+    entries.has(entry) || (!entry.includes('*') && approvals !== undefined && isApproved(approvals, splitKey(entry)));
 };
 
 /** The cluster that a Link is to. */
@@ -136,7 +151,9 @@ const listProblems = (source: Cluster, link: LinkObject, approved: readonly stri
 
 /** Software that has set the list would set it again, to what it has. */
 const keptProblems = (source: Cluster, link: LinkObject, { forceConflicts }: ApproveFlags): readonly Problem[] => {
-  const keepers = managersOf(link, FIELD, COMMAND_LINE).filter((manager) => !BY_HAND.test(manager));
+  const isInFile = link.metadata.annotations?.[LAST_APPLIED]?.includes('"approved":') === true;
+  const managers = managersOf(link, FIELD, COMMAND_LINE).filter((manager) => !BY_HAND.test(manager));
+  const keepers = [...managers, ...(isInFile ? ['a file that kubectl has applied'] : [])];
   if (keepers.length === 0 || forceConflicts) return [];
   return [
     {
@@ -174,13 +191,13 @@ const refuseDropped = async (source: Cluster, flags: ApproveFlags): Promise<void
   throw new CommandError([{ object: titleOf(source, link), reason, remedy }]);
 };
 
-const textOf = ({ approved, before }: Added, { from, dryRun }: ApproveFlags): string => {
+const textOf = ({ approved, before, isNew }: Added, { from, dryRun }: ApproveFlags): string => {
   const verb = dryRun ? 'would be approved' : 'approved';
   const lines = [
     ...approved.map((each) => `${each} ${verb} for Link ${from}`),
     ...before.map((each) => `${each} was approved before`),
   ];
-  return lines.length === 0
-    ? `nothing of Link ${from} is there to approve\n`
-    : lines.map((each) => `${each}\n`).join('');
+  if (lines.length === 0) lines.push(`nothing of Link ${from} is there to approve`);
+  if (isNew && approved.length === 0) lines.push(`Link ${from} ${dryRun ? 'would get' : 'has'} an empty list`);
+  return lines.map((each) => `${each}\n`).join('');
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { isApproved } from '../../../crds/link/approvals.ts';
+import { isApproved, readApprovals } from '../../../crds/link/approvals.ts';
 import { notAdmittedBy } from '../../../crds/link/import-policy.ts';
 import { matches } from '../../../crds/link/pattern.ts';
 import { readLink } from '../../../crds/link/settings.ts';
@@ -124,6 +124,15 @@ describe('what is approved (N2)', () => {
   it('counts only where approval is required', () => {
     for (const approval of [undefined, 'none']) {
       expect(approvalsOf({ ...(approval && { approval }), approved: ['shop/api'] })).toEqual({});
+    }
+  });
+
+  it('is nothing where the list is none', () => {
+    const report = (): void => undefined;
+    for (const approved of [null, undefined, 'shop/web'] as unknown as readonly (readonly string[])[]) {
+      const approvals = readApprovals({ approval: 'required', approved }, 'west', report);
+      expect(approvals && isApproved(approvals, WEB)).toBe(false);
+      expect(policyOf({ approval: 'required', ...(approved !== undefined && { approved }) }).ok).toBe(false);
     }
   });
 

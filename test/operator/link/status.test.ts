@@ -268,6 +268,12 @@ describe('what is not admitted (N1)', () => {
     });
   });
 
+  it('is named once where it is kept (E6)', () => {
+    const kept = mirrored({ namespace: 'shop', name: 'ssh' }, 'west', 'kept');
+    const status = linkStatus({ ...findings, mirrors: new Map([['shop/ssh', kept]]) }, {}, T1);
+    expect(status.mirrorServices?.map(({ conditions }) => conditions[0]?.reason)).toEqual(['Mirrored']);
+  });
+
   it('is counted apart while it waits for approval, and no longer once none is required (N2)', () => {
     const notAdmitted = { notAdmitted: 0, waitingForApproval: 3, first: [] };
     const status = linkStatus({ ...findings, notAdmitted }, {}, T1);

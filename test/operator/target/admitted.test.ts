@@ -77,6 +77,13 @@ describe('what a target exports, under a policy (N1)', () => {
   });
 });
 
+it('has no pod of a slice without ports (N4)', () => {
+  const bare = { ...slice, ports: [] };
+  const policy = new AppliedPolicy({ ports: [{ first: 80, last: 80 }] });
+  expect(policy.sliceOf(bare)).toEqual({ ...bare, endpoints: [] });
+  expect(new AppliedPolicy({ names: ['db'] }).sliceOf(bare)).toBe(bare);
+});
+
 it('is all of it without a policy', () => {
   const { members } = admitted();
   expect([[...members.keys()], members.size]).toEqual([[...SERVICES.keys()], 3]);

@@ -152,6 +152,24 @@ onEachBacking('linkspan approve', (backing) => {
     expect((await run('shop/new', '--force-conflicts')).code).toBe(0);
     await eventually('it is mirrored', () => isThere('new-west'));
   });
+
+  test('N2 a list in a file that was applied is left alone: the next apply would have its own', async () => {
+    const annotations = {
+      'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{"importPolicy":{"approved":[]}}}',
+    };
+    await clusters.east.patch(link('west'), { metadata: { annotations } });
+    const { code, stderr } = await run('shop/later');
+    expect(code).toBe(1);
+    expect(stderr).toContain('a file that kubectl has applied');
+  });
+
+  test('N2 a pattern that is named stands for what is there', async () => {
+    await clusters.east.patch(link('west'), { metadata: { annotations: null }, spec: { importPolicy: null } });
+    await eventually('all is made', () => isThere('new-west'));
+    const { stdout } = await run('shop/*', '--existing', '--force-conflicts');
+    expect(stdout.split('\n')[0]).toBe('shop/* approved for Link west');
+    expect(await listed()).toEqual(['shop/*']);
+  });
 });
 
 onEachBacking("linkspan approve, with Linkerd's own CRD", (backing) => {
@@ -175,6 +193,10 @@ onEachBacking("linkspan approve, with Linkerd's own CRD", (backing) => {
     }
     await installCrd(clusters.eastCluster, crd as unknown as typeof linkCrd);
     await clusters.link({});
+    const empty = await linkspanHere(
+      ...['approve', `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`, '--from=west', '--existing', '--dry-run'],
+    );
+    expect(empty.stdout).toBe('nothing of Link west is there to approve\nLink west would get an empty list\n');
     const { code, stderr } = await linkspanHere(
       'approve',
       `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`,
