@@ -17,7 +17,7 @@ when it has drifted.
   programs of clouds, which may ask for a login in the terminal. One that fails ends a command with exit code 1. An OIDC
   token that has expired is not renewed: kubectl does that. \`--context\` names a context; by default it is the current one.
 - They print what they would do and change nothing. With \`--apply\` they do it, by server-side apply with the field manager
-  \`linkspan-cli\`, and print what became of each object. Either is safe to run again.
+  \`linkspan-cli\`, and print what became of each object. Either is safe to run again. \`approve\` alone does it at once; it has \`--dry-run\`.
 - Manifests and results are on stdout, as \`-o yaml\` or \`-o json\` has them; progress, notes, warnings and errors are on
   stderr.
 - All that stands in the way is reported at once, before anything is written: the flag or the object with its cluster, the
