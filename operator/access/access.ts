@@ -9,7 +9,7 @@ import type { AccessDecision } from './decide.ts';
 import { AccessDerivation, type ObservedGateway } from './derivation.ts';
 import type { GatewayAccess as Mode } from './exports.ts';
 import { AccessReport } from './report.ts';
-import { WatchedAccess } from './watched.ts';
+import { type AccessListener, WatchedAccess } from './watched.ts';
 
 export interface GatewayAccessOptions {
   readonly env: SharedEnvironment;
@@ -17,7 +17,7 @@ export interface GatewayAccessOptions {
   readonly events: Pick<EventRecorder, 'record'>;
 }
 
-export class GatewayAccess {
+export class GatewayAccess implements AccessListener {
   readonly #env: SharedEnvironment;
   readonly #watched: WatchedAccess;
   readonly #derivation: AccessDerivation;
@@ -32,7 +32,7 @@ export class GatewayAccess {
       timings: tuning.sourceTimings,
       interruptions,
       log,
-      onChange: () => this.#changed(),
+      listener: this,
     });
     const { routes, authentications, authorizations, networks } = this.#watched;
     this.#derivation = new AccessDerivation({
@@ -64,12 +64,12 @@ export class GatewayAccess {
     const exported = new Set<string>();
     const unsubscribe = source.subscribeServices((key) => {
       const is = this.#derivation.isExported(key);
-      if (is || exported.has(key)) this.#changed();
+      if (is || exported.has(key)) this.accessChanged();
       if (is) exported.add(key);
       else exported.delete(key);
     });
     for (const key of this.#derivation.exportedKeys()) exported.add(key);
-    this.#changed();
+    this.accessChanged();
     await Promise.all([this.#watched.run(signal), this.#controller.run(signal)]);
     unsubscribe();
     await this.#controller.forget();
@@ -80,7 +80,7 @@ export class GatewayAccess {
     return this.#controller.idle();
   }
 
-  #changed(): void {
+  accessChanged(): void {
     this.#controller.add(this.#derivation.key);
   }
 }

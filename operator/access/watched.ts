@@ -18,11 +18,16 @@ import {
   SERVERS,
 } from './objects.ts';
 
+/** Learns what decides about the policy. */
+export interface AccessListener {
+  /** Any of it has changed, or can be read or not any more. */
+  accessChanged(): void;
+}
+
 export interface WatchedAccessOptions extends Omit<OptionalKindOptions, 'partitions'> {
   /** Namespace of the gateway. */
   readonly namespace: string;
-  /** Called when any of it has changed, or can be read or not any more. */
-  readonly onChange: () => void;
+  readonly listener: AccessListener;
 }
 
 export class WatchedAccess {
@@ -34,39 +39,30 @@ export class WatchedAccess {
   readonly networks: OptionalKind<Networks>;
   readonly #namespace: string;
 
-  constructor({ namespace, onChange, ...options }: WatchedAccessOptions) {
+  constructor({ namespace, listener, ...options }: WatchedAccessOptions) {
     this.#namespace = namespace;
+    const changed = (): void => listener.accessChanged();
+    const any = { changed, stateChanged: changed };
     const own = { ...options, partitions: [namespace] };
     const ours = Label.gatewayAccess;
     this.exports = new OptionalKind(
       SERVICE_EXPORTS,
       { ...options, partitions: [undefined] },
-      { trim: trimExport, onChange },
-      onChange,
+      { trim: trimExport },
+      any,
     );
     this.servers = new OptionalKind(
       SERVERS,
       { ...own, fieldSelector: `metadata.name=${Default.gatewayName}` },
-      { trim: ({ metadata }) => ({ metadata: trimMetadata(metadata) }), onChange },
-      onChange,
+      { trim: ({ metadata }) => ({ metadata: trimMetadata(metadata) }) },
+      any,
     );
-    this.routes = new OptionalKind<AccessRoute>(ACCESS_ROUTES, own, { trim: trimRoute, onChange }, onChange, ours);
-    this.authentications = new OptionalKind<Authentication>(
-      AUTHENTICATIONS,
-      own,
-      { trim: trimPolicy, onChange },
-      onChange,
-      ours,
-    );
+    this.routes = new OptionalKind<AccessRoute>(ACCESS_ROUTES, own, { trim: trimRoute }, any, ours);
+    this.authentications = new OptionalKind<Authentication>(AUTHENTICATIONS, own, { trim: trimPolicy }, any, ours);
     // All of them: that of anybody else counts as well.
-    this.authorizations = new OptionalKind<Authorization>(
-      AUTHORIZATIONS,
-      own,
-      { trim: trimPolicy, onChange },
-      onChange,
-    );
+    this.authorizations = new OptionalKind<Authorization>(AUTHORIZATIONS, own, { trim: trimPolicy }, any);
     // That of the gateway is made by others.
-    this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy, onChange }, onChange);
+    this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy }, any);
   }
 
   /** Why the policy cannot be kept: the kinds that cannot be read; undefined if all can, or none has been asked for yet. */

@@ -7,6 +7,7 @@ import { Applier } from '../runtime/applier.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
 import type { SourceStores } from '../source/stores.ts';
+import type { MirrorListener } from '../served/environment.ts';
 import { type EndpointsOptions, ServiceEndpoints } from './endpoints.ts';
 import { FailoverDerivation, type ObservedKey } from './derivation.ts';
 import type { Decision, Finding } from './plan.ts';
@@ -34,7 +35,7 @@ export interface FailoversOptions
 /** Time until a name that a foreign object has is tried again. */
 const RETRY_MS = 10_000;
 
-export class Failovers {
+export class Failovers implements MirrorListener {
   readonly #options: FailoversOptions;
   readonly #watched: Watched;
   readonly #controller: DerivationController<ObservedKey, Decision | undefined, Finding>;
@@ -119,7 +120,6 @@ export class Failovers {
     this.#controller.addAll();
   }
 
-  /** Handles that more or less is known of a Service of a target cluster, at first hand: its mirror has that name. */
   mirrorChanged(key: string): void {
     this.#serviceChanged(key);
   }

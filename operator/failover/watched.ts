@@ -51,69 +51,41 @@ export class Watched implements FailoverKinds {
   readonly splits: OptionalKind<TrafficSplit>;
 
   constructor(options: OptionalKindOptions, listener: WatchListener) {
-    const all = (): void => listener.all();
-    this.failovers = new OptionalKind<FailoverObject>(
-      SERVICE_FAILOVERS,
-      options,
-      {
-        ...KEPT.failovers,
-        onRelisted: (first, lost) => {
-          if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
-        },
-        onChange: ({ key, before, after }) => {
-          // What the watch shows of our own writes of the status is in the store already.
-          if (!isSame(before, after)) listener.failover(key);
-        },
+    const stateChanged = (): void => listener.all();
+    const routeListener = { stateChanged, changed: (change: Change<Route>) => routeChanged(change, listener) };
+    this.failovers = new OptionalKind<FailoverObject>(SERVICE_FAILOVERS, options, KEPT.failovers, {
+      stateChanged,
+      relisted: (first, lost) => {
+        if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
       },
-      all,
-    );
+      changed: ({ key, before, after }) => {
+        // What the watch shows of our own writes of the status is in the store already.
+        if (!isSame(before, after)) listener.failover(key);
+      },
+    });
     const route = (kind: RouteKind): OptionalKind<Route> =>
-      new OptionalKind<Route>(
-        ROUTES[kind],
-        options,
-        { ...KEPT.routes(kind), onChange: (change) => routeChanged(change, listener) },
-        all,
-      );
+      new OptionalKind<Route>(ROUTES[kind], options, KEPT.routes(kind), routeListener);
     this.routes = { GRPCRoute: route('GRPCRoute'), HTTPRoute: route('HTTPRoute'), TCPRoute: route('TCPRoute') };
-    this.policyRoutes = new OptionalKind<Route>(
-      POLICY_ROUTES,
-      options,
-      { ...KEPT.policyRoutes, onChange: (change) => routeChanged(change, listener) },
-      all,
-    );
-    this.profiles = new OptionalKind(
-      SERVICE_PROFILES,
-      options,
-      {
-        ...KEPT.profiles,
-        onChange: ({ before, after }) =>
-          [before, after].flatMap((each) => (each ? profiledOf(each) : [])).forEach((key) => listener.service(key)),
-      },
-      all,
-    );
+    this.policyRoutes = new OptionalKind<Route>(POLICY_ROUTES, options, KEPT.policyRoutes, routeListener);
+    this.profiles = new OptionalKind(SERVICE_PROFILES, options, KEPT.profiles, {
+      stateChanged,
+      changed: ({ before, after }) =>
+        [before, after].flatMap((each) => (each ? profiledOf(each) : [])).forEach((key) => listener.service(key)),
+    });
     this.splits = new OptionalKind<TrafficSplit>(
       TRAFFIC_SPLITS,
       options,
-      {
-        trim: trimSplit,
-        indexes: { service: servicesOfSplit },
-        onChange: ({ key }) => listener.split(key),
-      },
-      all,
+      { trim: trimSplit, indexes: { service: servicesOfSplit } },
+      { stateChanged, changed: ({ key }) => listener.split(key) },
       CONTROLLED_SPLITS,
     );
-    this.slices = new OptionalKind<CountedSlice>(
-      ENDPOINT_SLICES,
-      options,
-      {
-        ...KEPT.slices,
-        onChange: ({ before, after }) => {
-          for (const key of new Set([before, after].flatMap((each) => (each ? sliceOwners(each) : []))))
-            listener.service(key);
-        },
+    this.slices = new OptionalKind<CountedSlice>(ENDPOINT_SLICES, options, KEPT.slices, {
+      stateChanged,
+      changed: ({ before, after }) => {
+        for (const key of new Set([before, after].flatMap((each) => (each ? sliceOwners(each) : []))))
+          listener.service(key);
       },
-      all,
-    );
+    });
   }
 
   /** Watches ServiceFailovers, TrafficSplits and routes until the signal aborts. */

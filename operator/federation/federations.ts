@@ -8,13 +8,14 @@ import type { Refusal } from '../mirror/reasons.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import { deriving } from '../served/deriving.ts';
 import { type SharedEnvironment, turnOf } from '../served/environment.ts';
+import type { DiscoveryListener } from '../source/discovery.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 
 export interface FederationsOptions extends Omit<Participants, 'parties' | 'met'> {
   readonly env: SharedEnvironment;
 }
 
-export class Federations implements Federation {
+export class Federations implements Federation, DiscoveryListener {
   readonly #options: FederationsOptions;
   readonly #derivation: FederationDerivation;
   readonly #controller: DerivationController<ObservedFederation, FederationDecision, Refusal>;

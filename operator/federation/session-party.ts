@@ -122,11 +122,11 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   changed(keys: Iterable<string>): void {
-    const { federations, mirrorChanged } = this.#options.env;
+    const { federations, failovers } = this.#options.env;
     for (const key of keys) {
       federations.add(key);
       const { namespace, name } = splitKey(key);
-      mirrorChanged?.(`${namespace}/${federatedName(name)}`);
+      failovers?.mirrorChanged(`${namespace}/${federatedName(name)}`);
     }
   }
 

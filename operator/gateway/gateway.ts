@@ -39,8 +39,13 @@ export interface GatewayOptions {
   readonly report: GatewayReport;
   /** Returns the last verdict before the operator started; undefined if it is not known. @default - it is not known */
   readonly wasAlive?: () => boolean | undefined;
-  /** Called when the addresses, port or identity of endpoints must change, or their readiness. */
-  readonly onChange: () => void;
+  readonly listener: GatewayListener;
+}
+
+/** Learns what becomes of a gateway. */
+export interface GatewayListener {
+  /** The addresses, port or identity of endpoints must change, or their readiness. */
+  gatewayChanged(): void;
 }
 
 export class Gateway {
@@ -137,7 +142,7 @@ export class Gateway {
     this.#inUse = next;
     this.#lookup = state;
     if (failed) this.#options.report.event('Warning', 'GatewayNotResolved', problems.join('; '));
-    if (isNew) this.#options.onChange();
+    if (isNew) this.#options.listener.gatewayChanged();
     this.#options.report.statusChanged();
   }
 
@@ -176,7 +181,7 @@ export class Gateway {
   }
 
   #setAlive(alive: boolean, message: string): void {
-    const { metrics, log, report, onChange } = this.#options;
+    const { metrics, log, report, listener } = this.#options;
     this.#alive = alive;
     this.#verdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
     metrics.target.gatewayAlive.set(this.#labels, alive ? 1 : 0);
@@ -184,7 +189,7 @@ export class Gateway {
     if (alive) log.info(fields, 'the gateway is alive');
     else log.warn(fields, 'the gateway is not alive');
     report.event(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
-    onChange();
+    listener.gatewayChanged();
     report.statusChanged();
   }
 

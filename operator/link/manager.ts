@@ -73,13 +73,15 @@ export class Manager {
     const { client, config, tuning, log, interruptions } = options;
     this.#objects = new Store<LinkObject>({
       trim: trimLink,
-      onChange: ({ key, before, after }) => this.#linkChanged(splitKey(key).name, before, after),
-      onRelisted: () => this.#work?.clusters.linksListed(),
+      listener: {
+        changed: ({ key, before, after }) => this.#linkChanged(splitKey(key).name, before, after),
+        relisted: () => this.#work?.clusters.linksListed(),
+      },
     });
     this.#secrets = new Store<Secret>({
       trim: trimSecret,
       ...(config.credentialsSecrets && { partitionBy: 'name', partitions: config.credentialsSecrets }),
-      onChange: ({ key }) => this.#work?.clusters.secretChanged(splitKey(key).name),
+      listener: { changed: ({ key }) => this.#work?.clusters.secretChanged(splitKey(key).name) },
     });
     this.#source = new SourceCluster({
       client,
@@ -185,7 +187,7 @@ export class Manager {
         source: this.#source,
         claims: new NameClaims(),
         writes: this.#writes,
-        mirrorChanged: (key: string) => this.#failovers?.mirrorChanged(key),
+        failovers: this.#failovers,
       },
       events,
       reads: this.#reads,

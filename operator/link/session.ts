@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { TargetKnowledge } from '../failover/readiness.ts';
-import { Gateway } from '../gateway/gateway.ts';
+import { Gateway, type GatewayListener } from '../gateway/gateway.ts';
 import { aborted } from '../kube/abort.ts';
 import { verdict } from '../kube/conditions.ts';
 import { describe, isUnauthorized } from '../kube/errors.ts';
@@ -33,7 +33,7 @@ import { findingsOf } from './session-findings.ts';
 import type { SessionFindings } from './status.ts';
 import { WriteLease, type WriteLeaseOptions } from './write-lease.ts';
 
-export class Session {
+export class Session implements GatewayListener {
   /** The Lease of the Link. */
   readonly lease: WriteLease;
   readonly #env: Environment;
@@ -112,7 +112,7 @@ export class Session {
       log,
       report,
       wasAlive: () => aliveBy(cluster, env.source, report.wasAlive?.()),
-      onChange: () => this.#enqueueAll(),
+      listener: this,
     });
     this.#credentials = measuredCredentials(cluster, env, {
       onVerdict: (found) => this.#reachability.setCredentials(found),
@@ -207,6 +207,10 @@ export class Session {
       .catch((error: unknown) =>
         this.#reachability.setCredentials(verdict('False', 'CredentialsUnusable', describe(error))),
       );
+  }
+
+  gatewayChanged(): void {
+    this.#enqueueAll();
   }
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */

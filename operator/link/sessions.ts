@@ -146,11 +146,11 @@ export class Sessions {
 
   /** Nothing is known of the Services of a cluster at first hand any more: of its mirrors, slices count (rule J3). */
   #forgotten(cluster: string): void {
-    const { source, mirrorChanged } = this.#options.env;
+    const { source, failovers } = this.#options.env;
     for (const key of source.keysOf(cluster)) {
       if (key === PROBE_KEY) continue;
       const { namespace, name } = splitKey(key);
-      mirrorChanged?.(`${namespace}/${mirrorName(name, cluster)}`);
+      failovers?.mirrorChanged(`${namespace}/${mirrorName(name, cluster)}`);
     }
   }
 

@@ -51,7 +51,7 @@ export class Work {
         mayHaveLink,
         exporting: () => exportingClusters(options.reads.values()),
         serving: () => importingClusters(options.reads.values()),
-        onReadable: () => this.clusters.moreReadable(),
+        listener: { moreReadable: () => this.clusters.moreReadable() },
       });
     }
     const { gatewayAccess: mode } = config;
@@ -63,8 +63,7 @@ export class Work {
       timings: tuning.sourceTimings,
       interruptions,
       log,
-      onChange: (cluster) => this.#federations.addOf(cluster),
-      onRelisted: () => this.#federations.addAll(),
+      listener: this.#federations,
     });
     const shared = { ...env, federations: this.#federations, imports: this.#imports, discovery: this.#discovery };
     this.clusters = new Clusters({ ...options, env: shared });

@@ -8,7 +8,7 @@ import { type KubeObject } from '../kube/objects.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { importOf } from '../source/owner.ts';
 import { isOfImport } from './membership.ts';
-import { WatchedImports } from './watched.ts';
+import { type ImportListener, WatchedImports } from './watched.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
@@ -25,11 +25,17 @@ const TURN = turnOf('mcs');
 export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
   readonly env: SharedEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Called when more ServiceImports may be readable than before: what stayed for want of that may go. */
-  readonly onReadable?: () => void;
+  /** @default - nobody */
+  readonly listener?: ReadableListener;
 }
 
-export class Imports implements ServiceImports {
+/** Learns what can be read. */
+export interface ReadableListener {
+  /** More ServiceImports may be readable than before: what stayed for want of that may go. */
+  moreReadable(): void;
+}
+
+export class Imports implements ServiceImports, ImportListener {
   readonly #options: ImportsOptions;
   readonly #derivation: ImportDerivation;
   readonly #controller: DerivationController<ObservedKey, ImportDecision, Refusal>;
@@ -55,8 +61,7 @@ export class Imports implements ServiceImports {
       timings: tuning.sourceTimings,
       interruptions: env.interruptions,
       log,
-      onChange: (key) => this.add(key),
-      onState: () => this.#stateChanged(),
+      listener: this,
     });
     const { store } = this.#watched.kind;
     this.#report = new ImportReport({ env, events, turn, wrote: (written, before) => store.wrote(written, before) });
@@ -130,8 +135,7 @@ export class Imports implements ServiceImports {
     return this.#controller.idle();
   }
 
-  /** ServiceImports were listed anew, or can be read, or not any more. */
-  #stateChanged(): void {
+  stateChanged(): void {
     const { env } = this.#options;
     if (this.#watched.kind.isMissing && !this.#isMissingReported) {
       this.#isMissingReported = true;
@@ -142,7 +146,7 @@ export class Imports implements ServiceImports {
     if (this.#watched.isReadable) {
       this.#parties.read();
       env.source.watchDerived();
-      this.#options.onReadable?.();
+      this.#options.listener?.moreReadable();
     }
     this.addAll();
   }

@@ -10,25 +10,28 @@ import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './object
 /** How ServiceImports are kept. */
 export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf } } as const;
 
+/** Learns what becomes of the ServiceImports. */
+export interface ImportListener {
+  /** A ServiceImport has changed. */
+  add(key: string): void;
+  /** They were listed anew, or can be read, or not any more. */
+  stateChanged(): void;
+}
+
 export interface WatchedImportsOptions extends OptionalKindOptions {
-  /** Called with the key of a ServiceImport that has changed. */
-  readonly onChange: (key: string) => void;
-  /** Called when what can be read may have changed. */
-  readonly onState: () => void;
+  readonly listener: ImportListener;
 }
 
 export class WatchedImports {
   readonly kind: OptionalKind<ServiceImport>;
   readonly #partitions: OptionalKindOptions['partitions'];
 
-  constructor({ onChange, onState, ...options }: WatchedImportsOptions) {
+  constructor({ listener, ...options }: WatchedImportsOptions) {
     this.#partitions = options.partitions;
-    this.kind = new OptionalKind<ServiceImport>(
-      SERVICE_IMPORTS,
-      options,
-      { ...KEPT, onChange: ({ key }) => onChange(key) },
-      onState,
-    );
+    this.kind = new OptionalKind<ServiceImport>(SERVICE_IMPORTS, options, KEPT, {
+      changed: ({ key }) => listener.add(key),
+      stateChanged: () => listener.stateChanged(),
+    });
   }
 
   /** Whether ServiceImports can be read anywhere. */

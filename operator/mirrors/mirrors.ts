@@ -178,6 +178,6 @@ export class Mirrors implements AspectListener, MirrorFollower {
   #changed(key: string): void {
     const { cluster, env } = this.#options;
     const { namespace, name } = splitKey(key);
-    if (key !== PROBE_KEY) env.mirrorChanged?.(`${namespace}/${mirrorName(name, cluster)}`);
+    if (key !== PROBE_KEY) env.failovers?.mirrorChanged(`${namespace}/${mirrorName(name, cluster)}`);
   }
 }

@@ -9,7 +9,7 @@ import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { Interruptions } from './interruptions.ts';
 import type { Logger } from './logger.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from './reflector.ts';
-import { Store, type StoreOptions } from './store.ts';
+import { Store, type StoreListener, type StoreOptions } from './store.ts';
 
 /** Whether objects of a kind can be read: `missing` says that its CRD is not installed, `unknown` that it was not read yet. */
 export type KindState = 'readable' | 'missing' | 'forbidden' | 'unknown';
@@ -25,13 +25,19 @@ export interface OptionalKindOptions {
   /** Most objects, and most bytes that they take as the store weighs them, in each partition. @default - no limit */
   readonly maxObjects?: number | undefined;
   readonly maxBytes?: number | undefined;
-  /** Called when the server has been heard: it was listed, or something came by a watch. */
-  readonly onHeard?: (() => void) | undefined;
-  /** Called with each state of the watch of each partition. */
-  readonly onReflected?: ((namespace: string | undefined, state: ReflectorState) => void) | undefined;
   /** How it is logged that a kind cannot be read though the server serves it. @default warn */
   readonly level?: 'warn' | 'info' | 'debug' | undefined;
   readonly log: Logger;
+}
+
+/** Learns what becomes of a kind. */
+export interface KindListener<T> extends Omit<StoreListener<T>, 'freed'> {
+  /** {@link OptionalKind.stateIn} may be another, or objects were listed anew; comes after {@link StoreListener.relisted}. */
+  stateChanged(): void;
+  /** The server has been heard: it was listed, or something came by a watch. @default - nothing is done */
+  heard?(): void;
+  /** The watch of a partition is in some state. @default - nothing is done */
+  reflected?(namespace: string | undefined, state: ReflectorState): void;
 }
 
 /** A kind as it is read: what there is of it, and whether that can be known. */
@@ -42,7 +48,7 @@ export class OptionalKind<T extends KubeObject> {
   readonly store: Store<T>;
   readonly of: Resource;
   readonly #options: OptionalKindOptions;
-  readonly #onState: () => void;
+  readonly #listener: KindListener<T>;
   readonly #labelSelector: string | undefined;
   readonly #states = new Map<string | undefined, KindState>();
   readonly #reflectors = new Map<string | undefined, Reflector<T>>();
@@ -50,25 +56,28 @@ export class OptionalKind<T extends KubeObject> {
   /** Called when the server may have such a kind. */
   #foundServed: () => void = () => undefined;
 
-  /** @param onState called when {@link state} may have changed */
+  /** @param kept how its objects are kept */
   constructor(
     of: Resource,
     options: OptionalKindOptions,
-    store: StoreOptions<T>,
-    onState: () => void,
+    kept: StoreOptions<T>,
+    listener: KindListener<T>,
     labelSelector?: string,
   ) {
     this.of = of;
     this.#labelSelector = labelSelector;
     this.#options = options;
-    this.#onState = onState;
+    this.#listener = listener;
     const names = options.partitions.filter((name) => name !== undefined);
     this.store = new Store<T>({
-      ...store,
+      ...kept,
       ...(names.length > 0 && { partitions: names }),
-      onRelisted: (first, lost, partition) => {
-        store.onRelisted?.(first, lost, partition);
-        onState();
+      listener: {
+        changed: (change) => listener.changed?.(change),
+        relisted: (first, lost, partition) => {
+          listener.relisted?.(first, lost, partition);
+          listener.stateChanged();
+        },
       },
     });
   }
@@ -113,7 +122,7 @@ export class OptionalKind<T extends KubeObject> {
   }
 
   #reflector(namespace: string | undefined): Reflector<T> {
-    const { client, timings, interruptions, fieldSelector, maxObjects, maxBytes, onHeard } = this.#options;
+    const { client, timings, interruptions, fieldSelector, maxObjects, maxBytes } = this.#options;
     const reflector = new Reflector<T>({
       client: () => client,
       resource: this.of,
@@ -121,7 +130,7 @@ export class OptionalKind<T extends KubeObject> {
       sink: this.store.sink(namespace),
       maxObjects,
       maxBytes,
-      onHeard,
+      onHeard: () => this.#listener.heard?.(),
       interruptions,
       ...(timings === undefined ? {} : { timings }),
       onState: (state) => this.#reflected(namespace, state),
@@ -136,7 +145,7 @@ export class OptionalKind<T extends KubeObject> {
   }
 
   #reflected(namespace: string | undefined, state: ReflectorState): void {
-    this.#options.onReflected?.(namespace, state);
+    this.#listener.reflected?.(namespace, state);
     const before = this.#states.get(namespace);
     const now = stateOf(state) ?? before ?? 'unknown';
     if (now !== 'missing') this.#foundServed();
@@ -153,7 +162,7 @@ export class OptionalKind<T extends KubeObject> {
       const level = now === 'missing' ? 'debug' : refused;
       log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
     }
-    if (isNews) this.#onState();
+    if (isNews) this.#listener.stateChanged();
   }
 }
 

@@ -44,6 +44,21 @@ export interface Lister<T extends KubeObject> {
   by(index: string, value: string): readonly T[];
 }
 
+/** Learns what reflectors report, once readers see it. */
+export interface StoreListener<T> {
+  /**
+   * A list completed and was swapped in; comes before the changes that it shows. @default - nothing is done
+   * @param first whether it is the first list of its sink
+   * @param lost how many objects of the partition are no longer in it
+   * @param partition undefined in a store with one sink
+   */
+  relisted?(first: boolean, lost: number, partition: string | undefined): void;
+  /** An object was created, changed or deleted by others. @default - nothing is done */
+  changed?(change: Change<T>): void;
+  /** Our own deletion of an object was accepted, and is shown: its name is free. @default - nothing is done */
+  freed?(object: T): void;
+}
+
 export interface StoreOptions<T> {
   readonly indexes?: IndexFunctions<T>;
   /** Drops the fields that nobody reads; undefined leaves the object out. */
@@ -57,16 +72,8 @@ export interface StoreOptions<T> {
   readonly partitions?: Iterable<string> | undefined;
   /** Which half of its key assigns an object to a partition. @default namespace */
   readonly partitionBy?: 'namespace' | 'name';
-  /**
-   * A list completed and was swapped in; called before `onChange` is for its changes.
-   * @param first whether it is the first list of its sink
-   * @param lost how many objects of the partition are no longer in it
-   * @param partition undefined in a store with one sink
-   */
-  readonly onRelisted?: (first: boolean, lost: number, partition: string | undefined) => void;
-  readonly onChange?: (change: Change<T>) => void;
-  /** Our own deletion of an object was accepted, and is shown: its name is free. */
-  readonly onDeleted?: (object: T) => void;
+  /** @default - nobody */
+  readonly listener?: StoreListener<T>;
 }
 
 /** What one sink has filled. */
@@ -180,7 +187,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
   }
 
   /**
-   * Records an object as the API server answered our write, made on the strength of `basedOn`. `onChange` is not
+   * Records an object as the API server answered our write, made on the strength of `basedOn`. The listener is not
    * called: the writer knows.
    */
   wrote(object: T, basedOn: T | undefined): void {
@@ -193,14 +200,14 @@ export class Store<T extends KubeObject> implements Lister<T> {
     if (part.writes.wrote(key, trimmed.metadata, basedOn?.metadata)) this.#put(part, key, trimmed);
   }
 
-  /** Records that our deletion of `object` was accepted. `onChange` is not called. */
+  /** Records that our deletion of `object` was accepted: {@link StoreListener.freed}. */
   deleted(object: T): void {
     const key = keyOf(object);
     const part = this.#partOf(key);
     if (part === undefined || part.objects.get(key) !== object) return;
     part.writes.deleted(key, object.metadata);
     this.#put(part, key, undefined);
-    this.#options.onDeleted?.(object);
+    this.#options.listener?.freed?.(object);
   }
 
   #swapIn(part: Part<T>): void {
@@ -223,8 +230,8 @@ export class Store<T extends KubeObject> implements Lister<T> {
     const first = !part.synced;
     part.synced = true;
     if (this.synced) for (const resolve of this.#waiting.splice(0)) resolve();
-    this.#options.onRelisted?.(first, lost, part.name);
-    for (const change of changes) this.#options.onChange?.(change);
+    this.#options.listener?.relisted?.(first, lost, part.name);
+    for (const change of changes) this.#options.listener?.changed?.(change);
   }
 
   #applied(part: Part<T>, given: T): void {
@@ -258,7 +265,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
 
   #change(part: Part<T>, key: string, after: T | undefined): void {
     const before = this.#put(part, key, after);
-    this.#options.onChange?.({ key, before, after });
+    this.#options.listener?.changed?.({ key, before, after });
   }
 
   #put(part: Part<T>, key: string, after: T | undefined): T | undefined {

@@ -32,7 +32,7 @@ export function deriving(env: SharedEnvironment, sort: Sort): Deriving {
     turns: tuning.turns,
     conflictRetryMs: tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
     recheck: (namespace) => source.recheck(namespace),
-    serviceWritten: (key) => env.mirrorChanged?.(key),
+    serviceWritten: (key) => env.failovers?.mirrorChanged(key),
     applier: new Applier({
       client,
       turn: (signal, execute) => writes.run(turn, signal, execute),

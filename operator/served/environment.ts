@@ -25,8 +25,8 @@ export interface SharedEnvironment {
   readonly source: SourceCluster;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;
-  /** Takes notice that what is known of a target Service has changed, or that its mirror has: `namespace/name` of the mirror, or of the federated Service. */
-  readonly mirrorChanged?: ((key: string) => void) | undefined;
+  /** What depends on mirrors. @default - nothing does */
+  readonly failovers?: MirrorListener | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Whether this replica certainly leads. */
@@ -35,6 +35,12 @@ export interface SharedEnvironment {
   readonly hasCeased: (identity: string) => boolean;
   /** Of the source cluster. */
   readonly interruptions: Interruptions;
+}
+
+/** Learns what becomes of mirrors, and of what they stand for. */
+export interface MirrorListener {
+  /** What is known of a target Service has changed, or its mirror has: `namespace/name` of the mirror, or of the federated Service. */
+  mirrorChanged(key: string): void;
 }
 
 /** Receives the reports of the work for a Link. */

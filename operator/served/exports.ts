@@ -9,6 +9,7 @@ import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
 import { AppliedPolicy } from '../mirror/applied-policy.ts';
+import type { HeldListener } from '../target/certain/counted.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';
@@ -38,7 +39,7 @@ export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'rec
 const policyOf = ({ importPolicy }: Settings): AppliedPolicy | undefined =>
   importPolicy && new AppliedPolicy(importPolicy);
 
-export class Exports implements ReaderListener, ExportListener {
+export class Exports implements ReaderListener, ExportListener, HeldListener {
   /** What the target exports, as far as it may be acted on. */
   readonly target: ServedTarget;
   /** The ServiceExports of the target, as they are read. */
@@ -78,7 +79,7 @@ export class Exports implements ReaderListener, ExportListener {
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
       parts,
       record,
-      onFewerHeld: () => this.#confirm(),
+      listener: this,
     });
   }
 
@@ -218,6 +219,10 @@ export class Exports implements ReaderListener, ExportListener {
     this.#count();
     for (const each of [this.target.mirrored, this.target.members]) each.listed();
     this.#options.report.statusChanged();
+  }
+
+  fewerHeld(): void {
+    this.#confirm();
   }
 
   heard(): void {

@@ -8,7 +8,7 @@ import { bytesOf } from '../mirror/bytes.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Counted } from '../target/certain/counted.ts';
-import { Volume } from '../target/certain/volume.ts';
+import { type RoomListener, Volume } from '../target/certain/volume.ts';
 import type { LinkReport } from './environment.ts';
 
 /** What takes bytes, by the sort of what is exported. */
@@ -29,21 +29,23 @@ export interface LimitsOptions {
 
 const MIB = 1024 * 1024;
 
-export class Limits {
+export class Limits implements RoomListener {
   readonly #options: LimitsOptions;
   readonly #written: Volume;
 
   constructor(options: LimitsOptions) {
-    const { maxWrittenMib, written, report } = options;
     this.#options = options;
     this.#written = new Volume({
-      most: maxWrittenMib * MIB,
+      most: options.maxWrittenMib * MIB,
       found: () => found(options),
-      onRoom: (ids) => {
-        for (const [sort, keys] of bySort(ids)) written[sort].changed(keys);
-        report.statusChanged();
-      },
+      listener: this,
     });
+  }
+
+  roomFor(ids: readonly string[]): void {
+    const { written, report } = this.#options;
+    for (const [sort, keys] of bySort(ids)) written[sort].changed(keys);
+    report.statusChanged();
   }
 
   /** Reports whether all that is derived from a target Service, as one of a sort, may take so many bytes. */

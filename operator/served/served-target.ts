@@ -15,7 +15,7 @@ import type { AppliedPolicy } from '../mirror/applied-policy.ts';
 import { admittedOf, admittedPods, type AdmittedTarget, type NotAdmitted } from '../target/admitted.ts';
 import type { PodAnswers, TargetView } from '../target/aspect.ts';
 import { Certain } from '../target/certain/certain.ts';
-import type { Counted } from '../target/certain/counted.ts';
+import type { Counted, HeldListener } from '../target/certain/counted.ts';
 import { Losses } from '../target/certain/losses.ts';
 import type { Exported } from '../target/read/exported.ts';
 import type { ServiceExport } from '../target/read/mcs-objects.ts';
@@ -35,8 +35,8 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly report: LinkReport;
-  /** Handles that fewer deletions are held. @default - nobody confirms any */
-  readonly onFewerHeld?: (() => void) | undefined;
+  /** @default - nobody confirms what is held */
+  readonly listener?: HeldListener | undefined;
   /** What the policy of the Link says; undefined if it has none (rule N1). @default - it has none */
   readonly policy?: (() => AppliedPolicy | undefined) | undefined;
   /** Whether headless Services are mirrored pod by pod. */
@@ -95,12 +95,12 @@ export class ServedTarget {
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
-    const { onFewerHeld = () => undefined, policy = () => undefined } = options;
+    const { listener, policy = () => undefined } = options;
     const target = admittedOf(options.target, policy);
     this.#target = target;
     const losses = new Losses();
     const isCountedOneByOne = (): boolean => policy() !== undefined;
-    const limit = { setting: 'maxMirrors', most: config.maxMirrors, report, onFewerHeld } as const;
+    const limit = { setting: 'maxMirrors', most: config.maxMirrors, report, listener } as const;
     const services = { ...limit, isCountedOneByOne };
     this.mirrored = new Certain({
       ...services,
@@ -117,7 +117,7 @@ export class ServedTarget {
       most: config.maxEndpointMirrors,
       losses: losses.sort((pod) => pod),
       report,
-      onFewerHeld,
+      listener,
       mirrored: target.mirrored,
       answers: target.pods,
       cluster,

@@ -23,10 +23,15 @@ export interface DiscoveryOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly log: Logger;
-  /** Called when the answer for a cluster may have changed. */
-  readonly onChange: (cluster: string) => void;
-  /** Called when the Secrets were listed: the answer for any cluster may have changed. */
-  readonly onRelisted: () => void;
+  readonly listener: DiscoveryListener;
+}
+
+/** Learns that the answer may have changed. */
+export interface DiscoveryListener {
+  /** That for one cluster. */
+  addOf(cluster: string): void;
+  /** That for any: the Secrets were listed anew. */
+  addAll(): void;
 }
 
 export class Discovery {
@@ -36,17 +41,19 @@ export class Discovery {
   readonly #health: ReadHealth;
 
   constructor(options: DiscoveryOptions) {
-    const { names, namespace, log, onChange, onRelisted } = options;
+    const { names, namespace, log, listener } = options;
     this.#options = options;
     this.#store = new Store<Secret>({
       trim: trimSecret,
       indexes: { cluster: discoveredBy },
       ...(names !== undefined && { partitionBy: 'name' as const, partitions: names }),
-      onRelisted,
-      onChange: ({ before, after }) => {
-        const [former, next] = [before, after].map((each) => (each === undefined ? undefined : discoveredBy(each)[0]));
-        if (former === next) return;
-        for (const cluster of [former, next]) if (cluster !== undefined) onChange(cluster);
+      listener: {
+        relisted: () => listener.addAll(),
+        changed: ({ before, after }) => {
+          const [former, next] = [before, after].map((each) => each && discoveredBy(each)[0]);
+          if (former === next) return;
+          for (const cluster of [former, next]) if (cluster !== undefined) listener.addOf(cluster);
+        },
       },
     });
     this.#health = new ReadHealth((obstacle) => {

@@ -6,7 +6,7 @@ import { Label } from '../../crds/wire.ts';
 import { isForbidden } from '../kube/errors.ts';
 import type { Namespace } from '../kube/objects.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
-import { Store } from '../runtime/store.ts';
+import { Store, type StoreListener } from '../runtime/store.ts';
 import { trimNamespace } from './trim.ts';
 
 /** `unreadable`: it does not exist, or may not be read; which of the two, only its owner can say. */
@@ -68,17 +68,19 @@ export class WatchedNamespaces extends Namespaces {
   readonly store: Store<Namespace>;
   readonly unreadable = [];
 
-  /** @param onRelisted called when a list of the namespaces has completed */
-  constructor(onRelisted: () => void) {
+  /** @param listener learns that a list of the namespaces has completed */
+  constructor(listener: Required<Pick<StoreListener<Namespace>, 'relisted'>>) {
     super();
     this.store = new Store<Namespace>({
       trim: trimNamespace,
       indexes: {
         cluster: ({ metadata }) => [metadata.labels?.[Label.clusterName]].filter((name) => name !== undefined),
       },
-      onRelisted,
-      onChange: ({ key, before, after }) => {
-        if (isLive(before) !== isLive(after)) this.changed(key);
+      listener: {
+        relisted: (...list) => listener.relisted(...list),
+        changed: ({ key, before, after }) => {
+          if (isLive(before) !== isLive(after)) this.changed(key);
+        },
       },
     });
   }

@@ -24,8 +24,13 @@ export interface SlicesOfOthersOptions {
   readonly within: ReadonlySet<string> | undefined;
   /** The slices that Kubernetes did not make; index `foreign` has those that are not ours, by their Services. */
   readonly written: Store<EndpointSlice>;
-  /** Called with `namespace/name` of a Service that Kubernetes has made slices for. */
-  readonly onChange: (service: string) => void;
+  readonly listener: SlicesListener;
+}
+
+/** Learns of slices that Kubernetes has made. */
+export interface SlicesListener {
+  /** Those of a Service, `namespace/name`, are others. */
+  slicesChanged(service: string): void;
 }
 
 export class SlicesOfOthers {
@@ -36,7 +41,7 @@ export class SlicesOfOthers {
   readonly #written: Store<EndpointSlice>;
   readonly #all: readonly Store<EndpointSlice>[];
 
-  constructor({ namespace, within, written, onChange }: SlicesOfOthersOptions) {
+  constructor({ namespace, within, written, listener }: SlicesOfOthersOptions) {
     const others = within && [...within].filter((each) => each !== namespace);
     const labelled = (label: string, partitions: Iterable<string> | undefined): SelectedSlices => ({
       label,
@@ -45,8 +50,11 @@ export class SlicesOfOthers {
         partitions,
         trim: trimForeignSlice,
         indexes: { foreign: servicesOf },
-        onChange: ({ before, after }) => {
-          for (const slice of [before, after]) for (const key of slice ? servicesOf(slice) : []) onChange(key);
+        listener: {
+          changed: ({ before, after }) => {
+            for (const slice of [before, after])
+              for (const key of slice ? servicesOf(slice) : []) listener.slicesChanged(key);
+          },
         },
       }),
     });

@@ -84,10 +84,10 @@ export class SourceStores extends SourceListeners {
     this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', (slice) => trimSlice(slice, this.#belonging(slice)));
     this.foreign = new SlicesOfOthers({
       ...{ namespace, within: this.#within, written: this.slices },
-      onChange: (service) => this.#foreignChanged(service),
+      listener: { slicesChanged: (service) => this.#foreignChanged(service) },
     });
     if (this.#within === undefined) {
-      this.watched = new WatchedNamespaces(() => this.checkSynced());
+      this.watched = new WatchedNamespaces({ relisted: () => this.checkSynced() });
       this.namespaces = this.watched;
     } else {
       const resources = [SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => plural);
@@ -264,12 +264,14 @@ export class SourceStores extends SourceListeners {
         foreign: (object) => this.#namedByOthers(object),
         exported: (object) => ('addressType' in object || !isExportedHere(object) ? [] : [EXPORTED]),
       },
-      onRelisted: (_first, _lost, namespace) => {
-        if (namespace !== undefined) this.listed?.listed(namespace, plural);
-        this.checkSynced();
+      listener: {
+        relisted: (_first, _lost, namespace) => {
+          if (namespace !== undefined) this.listed?.listed(namespace, plural);
+          this.checkSynced();
+        },
+        changed: (change) => this.#changed(change, by),
+        freed: (object) => this.#freed(object),
       },
-      onChange: (change) => this.#changed(change, by),
-      onDeleted: (object) => this.#freed(object),
     });
   }
 

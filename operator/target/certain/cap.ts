@@ -24,44 +24,44 @@ export function admitted(candidates: Iterable<Candidate>, most: number): Readonl
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-export interface CapOptions {
+/** What a limit is applied to. */
+export interface Capped {
+  /** Most that are served. */
   readonly most: number;
-  /** Returns how many candidates there are, or a few more; it is called often. */
-  readonly count: () => number;
-  readonly candidates: () => Iterable<Candidate>;
-  /** Called with the keys of those that are served now and were not, or the other way round. */
-  readonly onChange: (keys: readonly string[]) => void;
+  /** How many candidates there are, or a few more; it is asked for often. */
+  readonly size: number;
+  candidates(): Iterable<Candidate>;
+  /** Handles that some are served that were not, or the other way round. */
+  readmitted(keys: readonly string[]): void;
 }
 
 /** Time in which changes are collected before it is decided anew. */
 const REVIEW_MS = 250;
 
 export class Cap {
-  readonly #options: CapOptions;
+  readonly #of: Capped;
   /** Keys of those that are served. It is `undefined` while all are. */
   #admitted: ReadonlySet<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: CapOptions) {
-    this.#options = options;
+  constructor(of: Capped) {
+    this.#of = of;
   }
 
   /** Returns how many there are if they are more than the limit allows. */
   get excess(): number | undefined {
-    const { count, most } = this.#options;
-    return this.#admitted !== undefined && count() > most ? count() : undefined;
+    const { size, most } = this.#of;
+    return this.#admitted !== undefined && size > most ? size : undefined;
   }
 
   /** Whether all are served. */
   get admitsAll(): boolean {
-    const { count, most } = this.#options;
-    return this.#admitted === undefined && count() <= most;
+    return this.#admitted === undefined && this.#of.size <= this.#of.most;
   }
 
   admits(key: string): boolean {
-    const { most, candidates } = this.#options;
     if (this.admitsAll) return true;
-    this.#admitted ??= admitted(candidates(), most);
+    this.#admitted ??= admitted(this.#of.candidates(), this.#of.most);
     return this.#admitted.has(key);
   }
 
@@ -79,11 +79,10 @@ export class Cap {
   }
 
   #review(): void {
-    const { count, most, candidates, onChange } = this.#options;
     const before = this.#admitted;
-    const all = [...candidates()];
-    const after = admitted(all, most);
-    this.#admitted = count() <= most ? undefined : after;
-    onChange(all.flatMap(({ key }) => ((before?.has(key) ?? true) === after.has(key) ? [] : [key])));
+    const all = [...this.#of.candidates()];
+    const after = admitted(all, this.#of.most);
+    this.#admitted = this.#of.size <= this.#of.most ? undefined : after;
+    this.#of.readmitted(all.flatMap(({ key }) => ((before?.has(key) ?? true) === after.has(key) ? [] : [key])));
   }
 }

@@ -3,8 +3,14 @@
  * there against the limit of the Link (rule E10).
  */
 import type { AspectListener } from '../aspect.ts';
-import { type Candidate, Cap } from './cap.ts';
+import { type Candidate, Cap, type Capped } from './cap.ts';
 import type { ExportState, ExportStates, SortLosses } from './losses.ts';
+
+/** Learns that fewer are held. */
+export interface HeldListener {
+  /** The target exports some again: what is left may be what the user has confirmed. */
+  fewerHeld(): void;
+}
 
 export interface CountedOptions {
   /** What is counted, in the plural, for messages. */
@@ -16,36 +22,28 @@ export interface CountedOptions {
   readonly losses: SortLosses;
   /** What the status of the Link says may have changed. */
   readonly report: { statusChanged(): void };
-  /** Handles that fewer are held, since the target exports some again: what is left may be what the user has confirmed. */
-  readonly onFewerHeld: () => void;
+  /** @default - nobody */
+  readonly listener?: HeldListener | undefined;
 }
 
-export abstract class Counted {
+export abstract class Counted implements Capped {
   readonly what: string;
   readonly setting: CountedOptions['setting'];
   readonly most: number;
   readonly losses: SortLosses;
   readonly #report: CountedOptions['report'];
-  readonly #onFewerHeld: CountedOptions['onFewerHeld'];
+  readonly #listener: CountedOptions['listener'];
   readonly #cap: Cap;
   readonly #listeners: AspectListener[] = [];
 
-  constructor({ what, setting, most, losses, report, onFewerHeld }: CountedOptions) {
+  constructor({ what, setting, most, losses, report, listener }: CountedOptions) {
     this.what = what;
     this.setting = setting;
     this.most = most;
     this.losses = losses;
     this.#report = report;
-    this.#onFewerHeld = onFewerHeld;
-    this.#cap = new Cap({
-      most,
-      count: () => this.size,
-      candidates: () => this.candidates(),
-      onChange: (keys) => {
-        this.changed(keys);
-        report.statusChanged();
-      },
-    });
+    this.#listener = listener;
+    this.#cap = new Cap(this);
   }
 
   /** Whether it is being read: what is not is not counted. */
@@ -87,6 +85,11 @@ export abstract class Counted {
     for (const listener of this.#listeners) listener.changed(services);
   }
 
+  readmitted(keys: readonly string[]): void {
+    this.changed(keys);
+    this.#report.statusChanged();
+  }
+
   /** Tells that all were listed anew, and are known. */
   listed(): void {
     for (const listener of this.#listeners) listener.listed?.();
@@ -119,7 +122,7 @@ export abstract class Counted {
   /** Handles that the target exports some of what was held again. */
   protected fewerHeld(): void {
     this.#report.statusChanged();
-    this.#onFewerHeld();
+    this.#listener?.fewerHeld();
   }
 
   /** Notes what the target says of one key now. */

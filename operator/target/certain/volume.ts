@@ -8,8 +8,13 @@ export interface VolumeOptions {
   readonly most: number;
   /** Returns the bytes of what there is already, by key; called once; undefined for those that it asks for first. */
   readonly found: () => Iterable<readonly [key: string, bytes: number | undefined]>;
-  /** Called with keys that were refused, when there may be room for them. */
-  readonly onRoom: (keys: readonly string[]) => void;
+  readonly listener: RoomListener;
+}
+
+/** Learns of room. */
+export interface RoomListener {
+  /** There may be room for keys that were refused. */
+  roomFor(keys: readonly string[]): void;
 }
 
 /** Time in which changes are collected before what was refused is tried again. */
@@ -70,7 +75,7 @@ export class Volume {
     if (this.#refused.size === 0) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#options.onRoom([...this.#refused]);
+      this.#options.listener.roomFor([...this.#refused]);
     }, REVIEW_MS);
   }
 }

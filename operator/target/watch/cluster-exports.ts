@@ -81,18 +81,18 @@ export class ClusterExports implements ServiceExports {
         ...this.#common,
         partitions: namespaces ?? [undefined],
         maxObjects: MAX_OBJECTS,
-        onReflected: (namespace, state) =>
-          this.#health.report('serviceexports', isAnswer(state) ? { connected: true } : state, namespace),
       },
+      { weigh: weightOf, trim: (object) => this.#checked(readTargetExport(object)) },
       {
-        weigh: weightOf,
-        trim: (object) => this.#checked(readTargetExport(object)),
-        onRelisted: (_first, lost, namespace) => this.#relisted(namespace, lost),
-        onChange: ({ key }) => this.#changed(key),
-      },
-      () => {
-        this.#stateChanged();
-        listener.relisted();
+        changed: ({ key }) => this.#changed(key),
+        relisted: (_first, lost, namespace) => this.#relisted(namespace, lost),
+        stateChanged: () => {
+          this.#stateChanged();
+          listener.relisted();
+        },
+        heard: () => listener.heard?.(),
+        reflected: (namespace, state) =>
+          this.#health.report('serviceexports', isAnswer(state) ? { connected: true } : state, namespace),
       },
     );
     this.pods = {
@@ -272,10 +272,9 @@ export class ClusterExports implements ServiceExports {
 
   /** What the watches of all optional kinds have in common. */
   get #common(): Omit<OptionalKindOptions, 'partitions'> {
-    const { client, timings, interruptions, listener, log } = this.#options;
-    const onHeard = (): void => listener.heard?.();
+    const { client, timings, interruptions, log } = this.#options;
     // Whoever exports nothing by the MCS API need not let it be read.
-    return { client, timings, interruptions, onHeard, maxBytes: MAX_BYTES, level: 'info', log };
+    return { client, timings, interruptions, maxBytes: MAX_BYTES, level: 'info', log };
   }
 
   #checked<T>(read: Read<T>): T | undefined {

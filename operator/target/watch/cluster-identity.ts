@@ -2,14 +2,13 @@
 import { AboutApi } from '../../../crds/wire.ts';
 import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-kind.ts';
 import { weightOf } from '../../runtime/weight.ts';
+import type { ReadingListener } from './listeners.ts';
 import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read/mcs-objects.ts';
 
 /** Learns what becomes of the id. */
-export interface IdentityListener {
+export interface IdentityListener extends Pick<ReadingListener, 'heard' | 'malformed'> {
   /** The id has changed. */
   identityChanged(): void;
-  /** The ClusterProperty was left out since it is not what the API allows. */
-  malformed(what: string): void;
 }
 
 export interface ClusterIdentityOptions extends Omit<
@@ -51,9 +50,8 @@ export class ClusterIdentity {
           listener.malformed(read.malformed);
           return undefined;
         },
-        onChange: changed,
       },
-      changed,
+      { changed, stateChanged: changed, heard: () => listener.heard?.() },
     );
   }
 

@@ -128,16 +128,18 @@ export class ExportedServices {
     const store = new Store<Service>({
       weigh: weightOf,
       trim: (object) => this.#checked(readExportedService(object)),
-      onRelisted: () => {
-        this.#rereads.askAnew((key) => this.#isNone(key));
-        this.pods.askAnew(() => false);
-        this.#options.listener.relisted();
-        this.#allChanged();
-      },
-      onChange: ({ key }) => {
-        this.#rereads.forget(key);
-        this.pods.forget(key);
-        if (this.#options.isExported(key)) this.#options.listener.changed(key);
+      listener: {
+        relisted: () => {
+          this.#rereads.askAnew((key) => this.#isNone(key));
+          this.pods.askAnew(() => false);
+          this.#options.listener.relisted();
+          this.#allChanged();
+        },
+        changed: ({ key }) => {
+          this.#rereads.forget(key);
+          this.pods.forget(key);
+          if (this.#options.isExported(key)) this.#options.listener.changed(key);
+        },
       },
     });
     return this.#watch('services', { store, resource: SERVICES });
@@ -149,16 +151,18 @@ export class ExportedServices {
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
-      onRelisted: () => {
-        this.pods.askAnew(() => false);
-        this.#allChanged(names);
-      },
-      onChange: ({ before, after }) => {
-        const isMove = haveMoved(before, after);
-        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
-          if (isMove) this.pods.forget(key);
-          if (isExported(key)) listener.changed(key);
-        }
+      listener: {
+        relisted: () => {
+          this.pods.askAnew(() => false);
+          this.#allChanged(names);
+        },
+        changed: ({ before, after }) => {
+          const isMove = haveMoved(before, after);
+          for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
+            if (isMove) this.pods.forget(key);
+            if (isExported(key)) listener.changed(key);
+          }
+        },
       },
     });
     return this.#watch(reflector, { store, resource: ENDPOINT_SLICES, labelSelector });

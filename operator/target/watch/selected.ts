@@ -137,14 +137,16 @@ export class SelectedServices {
     const store = new Store<Service>({
       weigh: weightOf,
       trim: (object) => this.#checked(readService(object)),
-      onRelisted: (_first, lost) => {
-        const isAskedFor = this.#isRelisting;
-        this.#isRelisting = false;
-        lists.relisted(lost > 0 && !isAskedFor);
-      },
-      onChange: ({ key }) => {
-        this.#byName.reconsider();
-        listener.service(key);
+      listener: {
+        relisted: (_first, lost) => {
+          const isAskedFor = this.#isRelisting;
+          this.#isRelisting = false;
+          lists.relisted(lost > 0 && !isAskedFor);
+        },
+        changed: ({ key }) => {
+          this.#byName.reconsider();
+          listener.service(key);
+        },
       },
     });
     return this.#watch('services', store, SERVICES, labelSelector);
@@ -156,22 +158,24 @@ export class SelectedServices {
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
-      onRelisted: () => {
-        this.#byName.reconsider();
-        for (const service of this.#services.store.values()) {
-          // A list of slices by name says nothing about the Services whose slices are labelled.
-          if (id === LABELLED || needsByName(service, this.#labelledOf(service))) listener.slices?.(keyOf(service));
-        }
-        lists.slicesRelisted();
-      },
-      onChange: ({ before, after, isListed }) => {
-        if (this.#labelled?.store.synced === true && this.#byName.synced) this.#byName.reconsider();
-        const left = isListed === true ? [] : leftOf(before, after);
-        const isMove = haveMoved(before, after);
-        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
-          if (isMove) listener.pods?.(key);
-          listener.slices?.(key, left);
-        }
+      listener: {
+        relisted: () => {
+          this.#byName.reconsider();
+          for (const service of this.#services.store.values()) {
+            // A list of slices by name says nothing about the Services whose slices are labelled.
+            if (id === LABELLED || needsByName(service, this.#labelledOf(service))) listener.slices?.(keyOf(service));
+          }
+          lists.slicesRelisted();
+        },
+        changed: ({ before, after, isListed }) => {
+          if (this.#labelled?.store.synced === true && this.#byName.synced) this.#byName.reconsider();
+          const left = isListed === true ? [] : leftOf(before, after);
+          const isMove = haveMoved(before, after);
+          for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
+            if (isMove) listener.pods?.(key);
+            listener.slices?.(key, left);
+          }
+        },
       },
     });
     return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);

@@ -148,7 +148,7 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/served/pods.test.ts'],
     name: 'a confirmation counts only when it comes: by watches',
     rule: 'L89',
-    find: 'this.#onFewerHeld();',
+    find: 'this.#listener?.fewerHeld();',
     replace: '',
   },
   {

@@ -76,7 +76,7 @@ describe('the controller of federated Services', () => {
   const start = async (...parties: readonly TargetParty[]): Promise<Environment> => {
     const env = await stage.environment();
     federations = new Federations({
-      env: { ...env, mirrorChanged: (key) => void changed.push(key) },
+      env: { ...env, failovers: { mirrorChanged: (key) => void changed.push(key) } },
       local: {
         keys: () => (here.service === undefined ? [] : ['shop/web']),
         observe: () => here,

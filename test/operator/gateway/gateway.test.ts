@@ -77,7 +77,7 @@ function setUp(
       event: (type, reason) => events.push(`${type} ${reason}`),
       statusChanged: () => (said.statuses += 1),
     },
-    onChange: () => (said.changes += 1),
+    listener: { gatewayChanged: () => void (said.changes += 1) },
   });
   gateways.push(gateway);
   const metric = async (name: string): Promise<readonly number[] | undefined> =>

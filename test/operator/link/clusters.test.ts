@@ -199,7 +199,7 @@ class World {
         keptOf: () => this.kept,
       },
       discovery: { has: () => true },
-      mirrorChanged: (key: string) => this.changed.push(key),
+      failovers: { mirrorChanged: (key: string) => void this.changed.push(key) },
       presence: { holdMs: () => sleep(this.answerMs).then(() => this.holdMs) },
       families: new Set(['IPv4']),
       claims: new NameClaims(),

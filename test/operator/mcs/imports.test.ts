@@ -139,7 +139,7 @@ describe('the controller of ServiceImports', () => {
       mayHaveLink: (cluster) => linked.has(cluster),
       exporting: () => exporting,
       serving: () => exporting,
-      onReadable: () => void (timesReadable += 1),
+      listener: { moreReadable: () => void (timesReadable += 1) },
     });
     running = imports.run(stop.signal);
     env.source.namespaces.subscribe((name, state) => imports.namespaceChanged(name, state));

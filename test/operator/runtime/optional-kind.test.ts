@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 /** Reads Services as a kind that need not be there, and records what is logged. */
-function reading(options: Partial<OptionalKindOptions> = {}) {
+function reading(options: Partial<OptionalKindOptions> = {}, heard?: () => void) {
   const told: string[] = [];
   const logged: string[] = [];
   const at = (level: string) => (_: object, message: string) => void logged.push(`${level} ${message}`);
@@ -39,7 +39,7 @@ function reading(options: Partial<OptionalKindOptions> = {}) {
     SERVICES,
     { client, partitions: [undefined], timings, log, ...options },
     { weigh: weightOf },
-    () => told.push(kind.stateIn('shop')),
+    { stateChanged: () => void told.push(kind.stateIn('shop')), ...(heard && { heard }) },
   );
   return { kind, told, logged, ended: kind.run(stop.signal) };
 }
@@ -58,7 +58,7 @@ describe('a kind that need not be there', () => {
 
   it('is read as far as its fields are as asked for, and says that the server was heard', async () => {
     let heard = 0;
-    const { kind } = reading({ fieldSelector: 'metadata.name=web', onHeard: () => (heard += 1) });
+    const { kind } = reading({ fieldSelector: 'metadata.name=web' }, () => (heard += 1));
     await eventually('it is read', async () => kind.stateIn('shop') === 'readable');
     expect([[...kind.store.values()].map(({ metadata }) => metadata.name), heard]).toEqual([['web'], 1]);
   });

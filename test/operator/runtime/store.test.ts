@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
-import { type Change, type Sink, Store } from '../../../operator/runtime/store.ts';
+import { type Sink, Store } from '../../../operator/runtime/store.ts';
 
 const object = (
   name: string,
@@ -26,8 +26,10 @@ function setUp() {
   const changes: string[] = [];
   const store = new Store<KubeObject>({
     indexes: { app: ({ metadata }) => (metadata.labels?.['app'] === undefined ? [] : [metadata.labels['app']]) },
-    onChange: ({ key, before, after }: Change<KubeObject>) => {
-      changes.push(`${key} ${before?.metadata.resourceVersion ?? '-'}→${after?.metadata.resourceVersion ?? '-'}`);
+    listener: {
+      changed: ({ key, before, after }) => {
+        changes.push(`${key} ${before?.metadata.resourceVersion ?? '-'}→${after?.metadata.resourceVersion ?? '-'}`);
+      },
     },
   });
   return { store, changes };
@@ -66,7 +68,9 @@ describe('a store that is listed', () => {
 
   it('says of each list how much is not in it any more', () => {
     const told: unknown[] = [];
-    const store = new Store<KubeObject>({ onRelisted: (first, lost) => told.push([first, lost]) });
+    const store = new Store<KubeObject>({
+      listener: { relisted: (first, lost) => void told.push([first, lost]) },
+    });
     listed(store, object('a', '1'), object('b', '1'), object('c', '1'));
     listed(store, object('a', '2'), object('d', '1'));
     listed(store, object('a', '2'), object('d', '1'));
@@ -258,8 +262,7 @@ function partitioned() {
   const store = new Store<KubeObject>({
     partitions: ['shop', 'bank'],
     indexes: { app: ({ metadata }) => Object.values(metadata.labels ?? {}) },
-    onRelisted: (...list) => lists.push(list),
-    onChange: ({ key }) => changes.push(key),
+    listener: { relisted: (...list) => void lists.push(list), changed: ({ key }) => void changes.push(key) },
   });
   return { store, changes, lists };
 }

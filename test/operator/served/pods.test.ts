@@ -41,7 +41,6 @@ function common() {
       most: 3,
       losses: losses.sort((key) => key),
       report: { statusChanged: () => undefined },
-      onFewerHeld: () => undefined,
       answers,
       cluster: 'west',
       graceMs: 0,
@@ -124,8 +123,8 @@ it('a pod that is back leaves fewer held, which may be what was confirmed (E6, L
   const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
   const { losses, options } = common();
   const held: number[] = [];
-  const onFewerHeld = () => void held.push(losses.count);
-  const pods = startPods({ ...options, onFewerHeld, ...target, source, isHeadless: () => true });
+  const listener = { fewerHeld: () => void held.push(losses.count) };
+  const pods = startPods({ ...options, listener, ...target, source, isHeadless: () => true });
   losses.relisted(new Map([[pods.losses, pods.states()]]), undefined);
   pods.noted('shop/a', []);
   expect(held).toEqual([]);

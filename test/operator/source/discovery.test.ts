@@ -40,8 +40,7 @@ describe("the credentials that Linkerd's control plane has (I4)", () => {
       names,
       timings: { settledMs: 500, backoff: { baseMs: 20, capMs: 50 } },
       log: recordingLog(lines),
-      onChange: (cluster) => void changes.push(cluster),
-      onRelisted: () => void changes.push('all'),
+      listener: { addOf: (cluster) => void changes.push(cluster), addAll: () => void changes.push('all') },
     });
     running = discovery.run(stop.signal);
     return discovery;

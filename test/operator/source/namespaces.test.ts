@@ -80,7 +80,7 @@ describe('namespaces that are watched', () => {
 
   it('exist until they are deleted, or their deletion has begun', () => {
     let lists = 0;
-    const namespaces = new WatchedNamespaces(() => (lists += 1));
+    const namespaces = new WatchedNamespaces({ relisted: () => void (lists += 1) });
     const changed: string[] = [];
     const end = namespaces.subscribe((name, state) => changed.push(`${name} ${state}`));
     const sink = namespaces.store.sink();

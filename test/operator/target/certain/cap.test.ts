@@ -32,12 +32,14 @@ describe('a limit (E10)', () => {
     let decisions = 0;
     const cap = new Cap({
       most,
-      count: () => candidates.length,
+      get size() {
+        return candidates.length;
+      },
       candidates: () => {
         decisions += 1;
         return candidates;
       },
-      onChange: (keys) => changes.push([...keys].sort()),
+      readmitted: (keys) => void changes.push([...keys].sort()),
     });
     return { cap, candidates, changes, decisions: () => decisions };
   }

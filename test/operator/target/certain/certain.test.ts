@@ -28,7 +28,6 @@ describe('the limit of an aspect that must be counted (E10)', () => {
       setting: 'maxMirrors',
       losses: new Losses().sort((key) => key),
       report: { statusChanged: () => undefined },
-      onFewerHeld: () => undefined,
       made: () => [],
       since: () => '',
     });

@@ -7,7 +7,11 @@ afterEach(() => void vi.useRealTimers());
 describe('the bytes of what is derived from a Link (E10)', () => {
   const volume = (found: Readonly<Record<string, number>> = {}) => {
     const room: (readonly string[])[] = [];
-    const of = new Volume({ most: 100, found: () => Object.entries(found), onRoom: (keys) => room.push(keys) });
+    const of = new Volume({
+      most: 100,
+      found: () => Object.entries(found),
+      listener: { roomFor: (keys) => void room.push(keys) },
+    });
     return { of, room };
   };
 
@@ -28,7 +32,7 @@ describe('the bytes of what is derived from a Link (E10)', () => {
   });
 
   it('leave what there is of a size that is known only with the target', () => {
-    const of = new Volume({ most: 100, found: () => [['a', undefined]], onRoom: () => undefined });
+    const of = new Volume({ most: 100, found: () => [['a', undefined]], listener: { roomFor: () => undefined } });
     expect(of.admits('b', 90)).toBe(true);
     expect([of.admits('a', 20), of.admits('a', 20), of.admits('a', 21)]).toEqual([true, true, false]);
   });
