@@ -6,7 +6,7 @@ import type { Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { type Admission, admit } from './admission.ts';
 import { awaitedClusters } from './awaited.ts';
-import { asItIs, desired } from './desired.ts';
+import { asItIs, desired, standing } from './desired.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 import { anothersRefusal, markOf, marked, standingOf } from './operators.ts';
@@ -34,14 +34,14 @@ export interface FederationDecision {
 /** Decides about one federated Service. */
 export function decideFederation(given: ObservedFederation): FederationDecision {
   const observed = besideOthers(given);
-  const standing = standingOf(observed);
-  if (standing === 'another' || standing === 'none') return left(observed);
+  const served = standingOf(observed);
+  if (served === 'another' || served === 'none') return left(observed);
   const admission = admit(observed);
   const awaited = awaitedClusters(observed, admission);
   try {
     const all = desired(observed, admission, awaited.size > 0);
     const { members } = admission;
-    const mark = standing === 'own' ? markOf(observed, members, awaited.size > 0) : 'unset';
+    const mark = served === 'own' ? markOf(observed, members, awaited.size > 0) : 'unset';
     const marks = { isOurs: mark !== 'unset', hasMembers: members.length > 0 };
     const services = all.services.map((each) => marked(observed, each, marks));
     const manifests = { ...all, services };
@@ -51,7 +51,7 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
     const statuses = statusesOf(observed, admission, refusal);
-    return { admission, manifests: asItIs(observed), ...statuses, awaited, isUnsure: false, isLeft: false };
+    return { admission, manifests: standing(observed), ...statuses, awaited, isUnsure: false, isLeft: false };
   }
 }
 

@@ -12,7 +12,7 @@ import { isFederated, isFlat } from '../source/owner.ts';
 import type { Admission } from './admission.ts';
 import { type Member, portsIn } from './member.ts';
 import { createsNamespace } from './refusals.ts';
-import { gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
+import { followingGateways, gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
@@ -34,7 +34,7 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
     return { ...NOTHING, services: services.map((object) => ({ of: SERVICES, object })), isBlocked };
   }
   const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
-  if (isHidden && !members.every((each) => hasKnownEndpoints(observed, each))) return asItIs(observed);
+  if (isHidden && !members.every((each) => hasKnownEndpoints(observed, each))) return standing(observed);
   const [service, ...slices] = rendered(observed, admission);
   if (service === undefined) throw new TypeError('a federated Service must be rendered first');
   const retained = mode === 'gateway' ? retainedSlices(observed, members) : [];
@@ -65,6 +65,12 @@ export const asItIs = (observed: ObservedFederation): Manifests => ({
   ...NOTHING,
   services: ownedOf(observed).services.map((object) => ({ of: SERVICES, object })),
   endpoints: observed.slices.map(slice),
+});
+
+/** Everything that is ours as it is, but that slices lead to gateways as they are now (rule F3). */
+export const standing = (observed: ObservedFederation): Manifests => ({
+  ...asItIs(observed),
+  endpoints: followingGateways(observed).map(slice),
 });
 
 const slice = (object: EndpointSlice | ApiJson): Desired => ({ of: ENDPOINT_SLICES, object });

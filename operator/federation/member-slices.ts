@@ -96,7 +96,16 @@ export function retainedSlices(
   });
 }
 
-/** The slices of a target that cannot be read, with the gateway as it is now. */
+/** Returns the slices that there are; those of targets lead to gateways as they are now. */
+export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
+  const clusters = new Set<string | undefined>(observed.targets.map(({ link }) => link.cluster));
+  return [
+    ...observed.slices.filter((each) => !clusters.has(memberOf(each))),
+    ...observed.targets.flatMap((target) => refreshed(observed, target)),
+  ];
+}
+
+/** The slices of a target with the gateway as it is now. */
 function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
   const { cluster } = target.link;
   const service = federatedName(observed.name);

@@ -5,7 +5,7 @@
 import { Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { type Resolution, resolve } from './conflicts.ts';
-import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT, withoutThose } from './desired.ts';
+import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT, standing, withoutThose } from './desired.ts';
 import { type ReadExport, readExport } from './exports.ts';
 import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
@@ -96,7 +96,7 @@ export function decideImport(given: ObservedImport): ImportDecision {
   } catch (error) {
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
-    return { ...common, sources, refusal, notes: [], manifests: asItIs(observed) };
+    return { ...common, sources, refusal, notes: [], manifests: standing(observed) };
   }
 }
 

@@ -20,7 +20,7 @@ import type { ImportPlan, ImportRefusal } from './import-plan.ts';
 import { isOfImport, podServicesOf, slicesOf } from './membership.ts';
 import { SERVICE_IMPORTS } from './objects.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
-import { sourceCluster } from './sources.ts';
+import { followingGateways, sourceCluster } from './sources.ts';
 
 /** The objects of one ServiceImport. */
 export interface ImportManifests {
@@ -49,14 +49,20 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
   endpoints: imported.map(slice),
 });
 
-/** Everything as it is, but for what there is of clusters that are known to export nothing. */
+/** Everything as it is, but that slices lead to gateways as they are now (rule F3). */
+export const standing = (observed: ObservedImport): ImportManifests => ({
+  ...asItIs(observed),
+  endpoints: followingGateways(observed).map(slice),
+});
+
+/** What {@link standing} returns, but for what there is of clusters that are known to export nothing. */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(
     left.flatMap((each) => [...slicesOf(observed, each), ...podServicesOf(observed, each)]),
   );
   const stays = (object: KubeObject): boolean => !gone.has(object);
   const { imported, podServices, derived } = observed;
-  return asItIs({
+  return standing({
     ...observed,
     imported: imported.filter(stays),
     podServices: podServices.filter(stays),
@@ -156,7 +162,7 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
   // The ServiceImport that there is stays, with the address that it had, and so does what a headless one has.
-  const kept = asItIs(observed);
+  const kept = standing(observed);
   return {
     manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },
     refusal: { reason: 'Pending', message: pending },

@@ -77,6 +77,23 @@ const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readon
     metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`),
   );
 
+/** Returns the slices that there are; those that lead to a target's gateway lead to it as it is now. */
+export function followingGateways(observed: ObservedImport): readonly KubeObject[] {
+  const former = new Set<string>();
+  const followed = observed.targets.flatMap((target) => {
+    // One with hostnames leads to the Services of pods, and these lead to the gateway.
+    const shared = gatewaySlices(observed, target).filter(hasNoHostnames);
+    const ofPods = slicesOf(observed, target).filter(isOfPod);
+    for (const { metadata } of [...shared, ...ofPods]) former.add(metadata.name);
+    const slicePrefix = importSlicePrefix(observed.name, target.link.cluster);
+    return [
+      ...refreshedSlices(target, shared, { service: derivedName(observed.name), slicePrefix }),
+      ...refreshedPodSlices(target, ofPods),
+    ];
+  });
+  return [...observed.imported.filter(({ metadata }) => !former.has(metadata.name)), ...followed];
+}
+
 /** The gateway behind the Services of a target's pods; undefined while it has no address. */
 const podGateway = (observed: ObservedImport, target: TargetExporter) => {
   const { gateway, service, slices = [] } = target;
@@ -129,12 +146,15 @@ const refreshedPodSlices = (
  * Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. One that
  * leads to a gateway may have lost the label that tells.
  */
-function isOfShape({ metadata, endpoints }: EndpointSlice, name: string, { type, mode }: Shape): boolean {
-  const service = metadata.labels?.[Label.serviceName];
+function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): boolean {
+  const service = slice.metadata.labels?.[Label.serviceName];
   if (type === 'Headless') return service === undefined;
   const isOfService = mode === 'gateway' ? [derivedName(name), undefined].includes(service) : service === undefined;
-  return isOfService && (endpoints ?? []).every(({ hostname }) => hostname === undefined);
+  return isOfService && hasNoHostnames(slice);
 }
+
+const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
+  (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
 /** A slice whose pods are not known, with those of its ports that are still imported; none if it has no others. */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {

@@ -26,6 +26,7 @@ import type { Sender } from './world/internet.ts';
 import type { SimulatedProcess } from './world/world.ts';
 import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
+const SERVICE_IMPORTS = 'serviceimports';
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 /** Lease of the replica that leads. */
@@ -145,7 +146,7 @@ export class Judge {
       // What Linkerd's control plane has credentials of counts, too.
       if (plural === 'links' || plural === 'secrets') this.lostMembers?.linksChanged();
       if (plural === 'services') this.lostMembers?.seen(object, { isByUs: sender !== undefined });
-      if (plural === 'services') this.#marks.saw(event, this.#nowMs());
+      if (plural === 'services' || plural === SERVICE_IMPORTS) this.#marks.saw(event, this.#nowMs());
       if (plural === 'services' || plural === 'endpointslices') this.#memberships(sender, event);
       if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
@@ -300,7 +301,7 @@ export class Judge {
       if (type === 'DELETED' && this.isTerminating(object)) return;
       this.#writes.push(what);
       if (!sender.process.name.startsWith(SECOND_NAMESPACE)) this.#mustHoldLeases(sender, [], what);
-      else if (![undefined, SECOND_NAMESPACE].includes(this.#importedBy(previous ?? object)))
+      else if (this.#isAnothersImport(previous ?? object, plural, sender.sentMs))
         this.complain(`${what}: by ${sender.process.name}, though another operator serves it (K7)`);
       return;
     }
@@ -454,10 +455,22 @@ export class Judge {
     this.#mustHoldLeases(sender, [...concerned, ...(isLocal ? [LOCAL_MEMBER] : [])], what);
   }
 
+  /** K7: whether the second operator could know that another one serves the ServiceImport that an object is, or is derived from. */
+  #isAnothersImport(object: KubeObject, plural: string, sentMs: number): boolean {
+    if ([undefined, SECOND_NAMESPACE].includes(this.#importedBy(object))) return false;
+    // The writes of a ServiceImport itself are conditional; what is derived from it goes by what is known of it.
+    const live = plural === SERVICE_IMPORTS ? undefined : this.#importOf(object);
+    return live === undefined || !this.#marks.isNews(live, sentMs);
+  }
+
   /** K7: which operator serves the ServiceImport that an object is, or is derived from: that one says so, if it is there. */
   #importedBy(object: KubeObject): string | undefined {
+    return operatorOf(this.#importOf(object) ?? object) ?? operatorOf(object);
+  }
+
+  #importOf(object: KubeObject): KubeObject | undefined {
     const [namespace, name = ''] = importOf(object)?.split('/') ?? [];
-    return operatorOf(one(this.#east, SERVICE_IMPORT, namespace, name) ?? object) ?? operatorOf(object);
+    return one(this.#east, SERVICE_IMPORT, namespace, name);
   }
 
   /** I9: the second operator has no Link, so that no membership of a target is its own, nor what another one serves. */

@@ -12,8 +12,16 @@ export const FEDERATION: readonly Defect[] = [
     tests: [DECIDE],
     name: 'what leads to clusters of another operator is deleted',
     rule: 'I9',
-    find: "if (standing === 'another' || standing === 'none') return left(observed);",
-    replace: "if (standing === 'another') return left(observed);",
+    find: "if (served === 'another' || served === 'none') return left(observed);",
+    replace: "if (served === 'another') return left(observed);",
+  },
+  {
+    file: 'operator/federation/decide.ts',
+    tests: [DECIDE],
+    name: 'slices of a federated Service that cannot be rendered stay ready behind a dead gateway',
+    rule: 'F3',
+    find: 'manifests: standing(observed), ...statuses',
+    replace: 'manifests: asItIs(observed), ...statuses',
   },
   {
     ...DESIRED,

@@ -19,6 +19,14 @@ export const MCS: readonly Defect[] = [
     replace: 'manifests: withoutThose(observed, left.slice(left.length))',
   },
   {
+    file: 'operator/mcs/desired.ts',
+    tests: [DECIDE_TEST],
+    name: 'the pods of a ServiceImport that waits for an address stay ready behind a dead gateway',
+    rule: 'F3',
+    find: 'const kept = standing(observed);',
+    replace: 'const kept = asItIs(observed);',
+  },
+  {
     file: 'operator/mcs/sources.ts',
     tests: [DECIDE_TEST],
     name: 'copies of the slices of a flat network say whether its gateway is alive',

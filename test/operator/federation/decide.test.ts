@@ -86,6 +86,15 @@ describe('members (I1)', () => {
     expect(reasonsOf(observed)).toEqual({ a: 'InvalidService', west: 'Mirrored' });
   });
 
+  test('slices that cannot be rendered for what a cluster sends follow gateways all the same (F3)', () => {
+    const gateway = { port: 4143, identity: 'gateway.west', addresses: ['203.0.113.23'], alive: true };
+    const before = settled(federation([throughGateway('west', { gateway })]))[0];
+    const slices = [{ ...localSlice(), endpoints: [{ addresses: ['not an address'] }] }];
+    const dead = throughGateway('west', { gateway: { ...gateway, alive: false } });
+    const observed = federation([dead], { ...before, local: local({ service: member('here'), slices }) });
+    expect(shownOf(observed).slices).toEqual({ 'web-federated.west-ipv4': 0 });
+  });
+
   test('a label that no API server accepts does no harm where the Link excludes it', () => {
     const service = member('a', {}, { labels: { 'bad key!': 'x' } });
     expect(reasonsOf(federation([target('a', { service, excludedLabels: ['bad key!'] })]))).toEqual({ a: 'Mirrored' });

@@ -3,7 +3,7 @@ import { withoutLabel } from '../mirror/observed.ts';
 import { describe, expect, test } from 'vitest';
 import { clusterIds } from '../../../operator/mcs/cluster-ids.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
-import type { Service } from '../../../operator/kube/objects.ts';
+import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { readServiceImport, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
 import { exportStatus, importStatus } from '../../../operator/mcs/status.ts';
@@ -312,6 +312,19 @@ describe('a headless ServiceImport (K3, K4)', () => {
     const pods = flat('west', { service: headless, slices: [ownSlice('10.2.0.1', 'web-1')] });
     const unknown = flat('west', { slices: undefined });
     expect(after(observed([unknown], after(observed([pods])))).imported).toEqual([]);
+  });
+
+  test('that comes to have an address follows the gateway of its pods until it has it (F3)', () => {
+    const gateway = { port: 4143, identity: undefined, addresses: ['203.0.113.9'], alive: true };
+    const slices = [ownSlice('10.2.0.1', 'web-1')];
+    const before = after(observed([target('west', { service: headless, slices, gateway })]));
+    const dead = target('west', { slices, gateway: { ...gateway, alive: false } });
+    const { manifests } = decideImport(observed([dead], before));
+    const ready = manifests.endpoints.map(({ object }) => [
+      object.metadata.labels?.['linkspan.dev/imported-pod'],
+      (object as EndpointSlice).endpoints?.map(({ conditions }) => conditions?.ready),
+    ]);
+    expect(ready).toEqual(expect.arrayContaining([['web-1', [false]]]));
   });
 
   test('has the pods of a flat network', () => {

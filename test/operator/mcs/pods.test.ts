@@ -1,6 +1,7 @@
 /** The pods of a headless ServiceImport that are reached through gateways (rules K3 to K5, E1, E10). */
 import { withoutLabel } from '../mirror/observed.ts';
 import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../operator/kube/objects.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
 import { gonePods, readPods } from '../../../operator/mcs/pods.ts';
@@ -184,7 +185,9 @@ describe('a headless ServiceImport behind a gateway (K3)', () => {
     expect(derived?.object.metadata.name).toBe('web-clusterset');
     const { manifests } = decideImport(observed([target('west')], before));
     expect(manifests.services.map(({ object }) => object)).toEqual(expect.arrayContaining([...before.podServices]));
-    expect(manifests.endpoints.map(({ object }) => object)).toEqual(before.imported);
+    const byName = (slices: readonly KubeObject[]): readonly KubeObject[] =>
+      slices.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    expect(byName(manifests.endpoints.map(({ object }) => object))).toEqual(byName(before.imported));
   });
 });
 

@@ -150,8 +150,20 @@ function leftOf(given: ObservedImport, all: readonly Cluster[]): Standing {
 const standing = ({ live, derived, podServices, imported }: Standing) => ({
   live,
   derived: derived && [derived.spec, sorted(derived.metadata.labels), sorted(derived.metadata.annotations)],
-  rest: [podServices, imported],
+  rest: [podServices, imported.map(({ metadata }) => metadata.name).sort()],
 });
+
+/** Whether a slice says that a gateway that is dead is ready. */
+const leadsToDead = ({ targets }: ObservedImport, { metadata, endpoints }: EndpointSlice): boolean =>
+  targets.some(
+    ({ link, gateway }) =>
+      gateway?.alive === false &&
+      metadata.labels?.['linkspan.dev/imported-from'] === link.cluster &&
+      endpoints?.some(
+        ({ addresses, conditions }) =>
+          conditions?.ready !== false && addresses.some((each) => gateway.addresses.includes(each)),
+      ),
+  );
 
 const sorted = (labels: Readonly<Record<string, string>> = {}): readonly string[] =>
   Object.entries(labels)
@@ -195,6 +207,10 @@ export function brokenRules(given: ObservedImport, after: Standing, seniority = 
   const isDeleted = given.live === undefined && stays.length > 0;
   if (isDeleted && (kep === undefined || !fits(given, kep))) {
     must(same(standing(after), standing(leftOf(given, all))), 'K5: what is left of a deleted one stays');
+    must(
+      !imported.some((each) => leadsToDead(given, each)),
+      'F3: what stays is not ready behind a gateway that is dead',
+    );
     return broken;
   }
   must(live !== undefined, 'K2: there is a ServiceImport while there is an export');
@@ -203,6 +219,7 @@ export function brokenRules(given: ObservedImport, after: Standing, seniority = 
   if (expected !== undefined) must(same(live?.spec, expected), 'K5: fields stay while not all exports are known');
   const backing = all.filter((each) => counts(each) && isHeadless(each.party.service) === headless);
   must(same(idsIn(after), [...stays, ...backing].map(({ id }) => id).sort()), 'K2: the status names the clusters');
+  must(!imported.some((each) => leadsToDead(given, each)), 'F3: nothing is ready behind a gateway that is dead');
   if (kep !== undefined && (stays.length === 0 || isDeleted)) {
     must(headless === kep.isHeadless, 'KEP: the type is that of the oldest');
     const ports = (live?.spec?.ports ?? []).map(exactly);
