@@ -61,7 +61,7 @@ export function toDesired(object: ApiJson): Desired {
  * - If a foreign Service has the name: nothing.
  * - Otherwise: v1 Endpoints first, which can be created only where there are none, and the Service in the next pass. If
  *   no Endpoints are rendered, the Service comes first, and the applier looks for foreign Endpoints before it creates
- *   it.
+ *   it. Slices that are left of a Service which somebody has deleted stay for the next one, so that it is ready at once.
  */
 export function writable(
   { owned, namespace, isForeign }: Pick<Observed, 'owned' | 'namespace' | 'isForeign'>,
@@ -74,7 +74,10 @@ export function writable(
     return { ...NOTHING, refusals: [foreignObject('Service', `${namespace}/${name}`)], isBlocked: true };
   }
   const proof = endpoints.filter(({ of }) => of === ENDPOINTS);
-  if (proof.length === 0) return { ...NOTHING, services, bytes };
+  if (proof.length === 0) {
+    const left = new Set(owned.slices.map(({ metadata }) => metadata.name));
+    return { ...NOTHING, services, endpoints: endpoints.filter(({ object }) => left.has(object.metadata.name)), bytes };
+  }
   const isProven = indexOf(owned).endpoints.has(name);
   return isProven
     ? { ...NOTHING, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof, bytes }

@@ -6,7 +6,15 @@
 import { Label } from '../../crds/wire.ts';
 import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
-import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, keyOf, NAMESPACES, type Resource } from '../kube/objects.ts';
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  type KubeObject,
+  keyOf,
+  NAMESPACES,
+  type Resource,
+  SERVICES,
+} from '../kube/objects.ts';
 import type { Applier } from './applier.ts';
 import { FencedError } from './fence.ts';
 import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
@@ -121,17 +129,16 @@ async function stepTo<R extends Reason>(
     namespaces.map((each): Action => ({ op: 'create', ...each })),
     signal,
   );
-  const plans: (readonly Action[])[] = [];
-  for (const step of steps) {
+  const gone: Action[] = [];
+  for (const [at, step] of steps.entries()) {
     // That of thousands of pods takes long. Whatever happens in between, each write is conditional.
     await giveWay(context.turns ?? ENDLESS);
-    plans.push(plan(step.desired, step.owned));
-  }
-  const gone = plans.flat().filter(({ op, of, object }) => op === 'delete' && !retain(of, object));
-  for (const [at, actions] of plans.entries()) {
+    const isAllowed = ({ of, object }: Desired): boolean => !tally.isSliceOfRefused(of, object);
+    const actions = plan(step.desired.filter(isAllowed), step.owned);
+    gone.push(...actions.filter(({ op, of, object }) => op === 'delete' && !retain(of, object)));
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
     if ((await tally.execute(due, signal)) === 0) continue;
-    const isLast = at === plans.length - 1;
+    const isLast = at === steps.length - 1;
     return tally.pass({ again: !isLast || isPartial || gone.length + foreign.length > 0 });
   }
   if (!tally.isViewOld && tally.unreplaced.size === 0) {
@@ -162,7 +169,7 @@ class Tally<R extends Reason> {
   readonly #notes: string[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
-  /** Names that the API server refuses: nothing else of them is written. */
+  /** Names that the API server refuses, or that others have for Services: nothing else of them is written. */
   readonly #refusedNames = new Set<string>();
   /** What is there of these is of the old form. */
   readonly unreplaced = new Set<string>();
@@ -223,6 +230,7 @@ class Tally<R extends Reason> {
       case 'foreign':
         // It is enough that the Namespace exists.
         if (action.of === NAMESPACES) break;
+        if (action.of === SERVICES) this.#refusedNames.add(action.object.metadata.name);
         this.#refusals.push(texts.foreign(outcome.of.kind, keyOf(outcome.object)));
         this.requeue(conflictRetryMs);
         break;
@@ -239,6 +247,11 @@ class Tally<R extends Reason> {
   isOfUnwritten({ op, object: { metadata } }: Action): boolean {
     const names = [metadata.name, metadata.labels?.[Label.serviceName] ?? ''];
     return names.some((name) => this.unreplaced.has(name) || (op === 'create' && this.#refusedNames.has(name)));
+  }
+
+  /** Reports whether an object is a slice of a Service that may not be there: one that is left of a former one goes. */
+  isSliceOfRefused(of: Resource, { metadata: { labels = {} } }: KubeObject): boolean {
+    return of === ENDPOINT_SLICES && this.#refusedNames.has(labels[Label.serviceName] ?? '');
   }
 
   #failed({ op, of, object }: Action, error: unknown): void {

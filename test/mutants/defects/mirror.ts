@@ -55,6 +55,21 @@ export const MIRROR: readonly Defect[] = [
     replace: '0',
   },
   {
+    file: 'operator/mirror/manifests.ts',
+    tests: ['test/operator/mirror/manifests.test.ts'],
+    name: 'slices of a Service that somebody has deleted are deleted too, and made anew',
+    rule: 'L95',
+    find: 'endpoints: endpoints.filter(({ object }) => left.has(object.metadata.name)), bytes }',
+    replace: 'endpoints: endpoints.filter(() => left.size < 0), bytes }',
+  },
+  {
+    ...PASS,
+    name: 'slices of a Service that somebody has deleted stay though others have its name',
+    rule: 'A6',
+    find: 'if (action.of === SERVICES) this.#refusedNames.add(action.object.metadata.name);',
+    replace: '',
+  },
+  {
     file: 'operator/runtime/applier.ts',
     tests: ['test/operator/runtime/applier.test.ts'],
     name: 'a slice that no watch shows keeps the name of one of ours for ever',

@@ -205,6 +205,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 4,500 histories draws it',
   },
   {
+    rule: 'L95',
+    by: 'histories',
+    defects: ['slices of a Service that somebody has deleted are deleted too, and made anew'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
-import { ENDPOINTS, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Manifests, NOTHING } from '../../../operator/mirror/manifests.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import type { MirrorPass } from '../../../operator/mirror/reasons.ts';
@@ -8,7 +8,7 @@ import { goalOf, MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
 import { type Retain, takeStep } from '../../../operator/runtime/pass.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action, Desired } from '../../../operator/runtime/plan.ts';
-import { NOTHING_OWNED, ownedEndpoints, ownedService } from './observed.ts';
+import { NOTHING_OWNED, ownedEndpoints, ownedService, ownedSlice } from './observed.ts';
 
 const CONFLICT = new ApiError(409, { reason: 'Conflict' }, 'apply');
 const FORBIDDEN = new ApiError(403, { reason: 'Forbidden' }, 'apply');
@@ -24,6 +24,7 @@ const TERMINATING = new ApiError(
 const metadata = (name: string) => ({ name, namespace: 'shop' });
 const service = (name: string): Desired => ({ of: SERVICES, object: { metadata: metadata(name) } });
 const endpoints = (name: string): Desired => ({ of: ENDPOINTS, object: { metadata: metadata(name) } });
+const slice = (of: string): Desired => ({ of: ENDPOINT_SLICES, object: ownedSlice(`${of}-ipv4`, of, undefined) });
 const shop: Desired = { of: NAMESPACES, object: { metadata: { name: 'shop' } } };
 
 /** What a cluster makes of the actions on an object; by default it is done. */
@@ -224,6 +225,32 @@ describe("a name that somebody else's object has (A6)", () => {
       answers: { 'create Namespace shop': foreign(NAMESPACES, 'shop') },
     });
     expect(result).toMatchObject({ refusals: [], errors: [], requeueAfterMs: undefined });
+  });
+});
+
+describe.each<[string, Outcome | Error, boolean]>([
+  ['whose name somebody else has taken', foreign(SERVICES, 'a'), false],
+  ['of whose name there are Endpoints of others', foreign(ENDPOINTS, 'a'), false],
+  ['whose name the API server refuses', BAD_NAME, false],
+  ['that cannot be made anew yet', FORBIDDEN, true],
+  ['that somebody deletes again and again', { result: 'deferred', afterMs: 5000 }, true],
+])('of a Service %s, slices that are left', (_, answer, stay) => {
+  const desired = { services: [service('a')], endpoints: [slice('a'), slice('b')] };
+  const answers = { 'create Service a': answer };
+  const owned = { slices: [ownedSlice('a-ipv4', 'a', undefined), ownedSlice('b-ipv4', 'b', undefined)] };
+
+  it(stay ? 'stay for the next one (E5, L95)' : 'go (A6)', async () => {
+    const { did } = await pass({ desired, owned, answers });
+    expect(did).toEqual(['create Service a', ...(stay ? [] : ['delete EndpointSlice a-ipv4'])]);
+  });
+
+  it('are looked at again after a pass that has written something', async () => {
+    const { did, again } = await pass({ desired, owned: { slices: owned.slices.slice(0, 1) }, answers });
+    expect([did, again]).toEqual([['create Service a', 'create EndpointSlice b-ipv4'], !stay]);
+  });
+
+  it('stay where they are retained', async () => {
+    expect((await pass({ desired, owned, answers, retain: () => true })).did).toEqual(['create Service a']);
   });
 });
 

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiJson } from '../../../constructs/rendered/index.ts';
+import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import { writable } from '../../../operator/mirror/manifests.ts';
+
+const metadata = (name: string) => ({ namespace: 'shop', name });
+const service: ApiJson = { apiVersion: 'v1', kind: 'Service', metadata: metadata('web-west'), spec: {} };
+const slice: ApiJson = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: metadata('web-west-ipv4'),
+};
+const live = { metadata: { ...metadata('web-west-ipv4'), uid: 'u1' }, addressType: 'IPv4' } as EndpointSlice;
+const stray = { metadata: { ...metadata('web-west-ipv6'), uid: 'u2' }, addressType: 'IPv6' } as EndpointSlice;
+
+const written = (services: readonly Service[], slices: readonly EndpointSlice[], isForeign = false) => {
+  const owned = { services, endpoints: [], slices };
+  const { isPartial: _, ...found } = writable({ owned, namespace: 'shop', isForeign: () => isForeign }, 'web-west', [
+    service,
+    slice,
+  ]);
+  return [found.services.map(({ object }) => object), found.endpoints.map(({ object }) => object)];
+};
+
+describe('of a Service with slices, what is written now', () => {
+  it('is all of it where the Service is there', () => {
+    expect(written([{ metadata: metadata('web-west') }], [live])).toEqual([[service], [slice]]);
+  });
+
+  it('is the Service first where nothing is there', () => {
+    expect(written([], [])).toEqual([[service], []]);
+  });
+
+  it('is the Service where somebody has deleted it: those slices that it is to have stay, and follow (C1, E5)', () => {
+    expect(written([], [live, stray])).toEqual([[service], [slice]]);
+  });
+
+  it('is nothing where the Service is foreign: its slices go (A6)', () => {
+    expect(written([], [live], true)).toEqual([[], []]);
+  });
+});
