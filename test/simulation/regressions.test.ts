@@ -210,6 +210,25 @@ const REGRESSIONS: readonly Regression[] = [
     ],
   ],
   [
+    'a loss that was confirmed while Links could not be read confirms no later one of the same Services (E6, L96)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'forbid', resource: 'links', ms: 14_000 },
+      // Until a watch ends, the right to open one is not missed.
+      { do: 'drop watches', at: 'east' },
+      { do: 'wait', ms: 1000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 2000 },
+      { do: 'confirm prunes' },
+      { do: 'wait', ms: 1000 },
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 2000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+  [
     "Linkerd's controller keeps the Link that it holds, and what it leaves is taken over (H1, A8)",
     [
       { do: 'linkerd', link: 'west', act: 'start' },

@@ -32,6 +32,8 @@ export class SortLosses {
   readonly nameOf: (key: string) => string;
   readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
+  /** How often a key was held no longer. */
+  #letGo = 0;
   /** Keys that a watch reported as gone, and whose mirrors are about to go. */
   readonly #leaving = new Set<string>();
   /** Number of those at which they are looked through. */
@@ -49,6 +51,11 @@ export class SortLosses {
   /** Number of deletions that are held. */
   get count(): number {
     return this.#held.size;
+  }
+
+  /** How often a key was held no longer: what comes to be held after that is another loss, also of the same keys. */
+  get letGo(): number {
+    return this.#letGo;
   }
 
   /** Names of what is held. */
@@ -82,7 +89,7 @@ export class SortLosses {
     }
     this.#leaving.delete(key);
     if (state === 'exported') this.#confirmed.forget(this.nameOf(key));
-    return state === 'exported' && this.#held.delete(key);
+    return state === 'exported' && this.#letGoOf(key);
   }
 
   /**
@@ -91,7 +98,7 @@ export class SortLosses {
    */
   forget(key: string): boolean {
     this.#leaving.delete(key);
-    return this.#held.delete(key);
+    return this.#letGoOf(key);
   }
 
   /** Forgets what is gone. @param made keys that something has been made of here, and is there now */
@@ -114,22 +121,25 @@ export class SortLosses {
     for (const [key, state] of states) if (state === 'exported') this.#confirmed.forget(this.nameOf(key));
     const gone = [...states.keys()].filter((key) => states.get(key) === 'gone' && this.#isUnexpected(key));
     const going = gone.length > Math.max(ALWAYS, states.size * PART) ? gone : [];
-    const before = new Set(this.#held);
     // What is held stays held: a target that is being restored lists its Services bit by bit.
-    const stays = [...before].filter((key) => states.has(key) && states.get(key) !== 'exported');
-    this.#held.clear();
-    for (const key of [...going, ...stays]) this.#held.add(key);
-    return {
-      released: [...before].filter((key) => !this.#held.has(key)),
-      isMore: going.some((key) => !before.has(key)),
-    };
+    const isOver = (key: string): boolean => !states.has(key) || states.get(key) === 'exported';
+    const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
+    const isMore = going.some((key) => !this.#held.has(key));
+    for (const key of going) this.#held.add(key);
+    return { released, isMore };
   }
 
   /** Holds no longer what the user has confirmed. Returns those keys. */
   release(): readonly string[] {
     const keys = [...this.#held].filter((key) => this.#confirmed.has(this.nameOf(key)));
-    for (const key of keys) this.#held.delete(key);
+    for (const key of keys) this.#letGoOf(key);
     return keys;
+  }
+
+  #letGoOf(key: string): boolean {
+    const wasHeld = this.#held.delete(key);
+    if (wasHeld) this.#letGo += 1;
+    return wasHeld;
   }
 
   /** Whether no watch reported a key as gone, and no user confirmed that it is. */
@@ -143,7 +153,10 @@ export class Losses {
   /** What the user has confirmed, now or before a restart: no list holds it again. */
   readonly confirmed = new Confirmed();
   readonly #sorts: SortLosses[] = [];
-  /** The confirmation that was there when something came to be held: it was of another loss. */
+  /**
+   * What was there when something came to be held: a confirmation, of another loss, and how much had been held and let go by
+   * then. The user may have confirmed that, and the Link cannot be read yet.
+   */
   #former = '';
 
   /**
@@ -191,7 +204,7 @@ export class Losses {
       const counted = sort.relisted(ofSort);
       released.set(sort, counted.released);
       // Also beside what is still held: together they may be what an earlier loss was.
-      if (counted.isMore) this.#former = confirmed ?? '';
+      if (counted.isMore) this.#former = `${confirmed ?? ''} ${this.#letGo}`;
     }
     return released;
   }
@@ -216,6 +229,10 @@ export class Losses {
   resume(confirmed: Iterable<Digest>): Released {
     this.confirmed.addDigests(confirmed);
     return this.#release();
+  }
+
+  get #letGo(): number {
+    return this.#sorts.reduce((sum, { letGo }) => sum + letGo, 0);
   }
 
   get #names(): readonly string[] {

@@ -211,6 +211,14 @@ export const REVIEWED: readonly Defect[] = [
     tests: ['test/operator/target/certain/losses.test.ts'],
   },
   {
+    name: 'what confirmed a loss, and is read late, confirms a later one of the same names',
+    file: 'operator/target/certain/losses.ts',
+    rule: 'L96',
+    find: "`${confirmed ?? ''} ${this.#letGo}`",
+    replace: "confirmed ?? ''",
+    tests: ['test/operator/target/certain/losses.test.ts'],
+  },
+  {
     name: 'a namespace that goes has all that is mirrored reconciled',
     file: 'operator/link/session.ts',
     rule: 'E1',

@@ -211,6 +211,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L96',
+    by: 'histories',
+    defects: ['what confirmed a loss, and is read late, confirms a later one of the same names'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -270,6 +270,31 @@ describe('what is held', () => {
     expect(losses.confirm(losses.confirmation)).toHaveLength(12);
   });
 
+  it.each<[string, (losses: Single) => void]>([
+    ['a list shows it all', (losses) => void losses.relisted(keys(12), () => 'exported', undefined)],
+    ['a list shows one of it', (losses) => void losses.relisted(keys(12), listing(keys(1)), undefined)],
+    ['a watch shows one of it', (losses) => void losses.sort.changed('shop/s0', 'exported')],
+    ['one of it is not counted for a while', (losses) => void losses.sort.forget('shop/s0')],
+    ['it was confirmed, and that is not there any more', (losses) => void losses.confirm(losses.confirmation)],
+  ])(
+    'is not confirmed by what an earlier loss of the same asked for, in a Link that was not read: %s (L96)',
+    (_, end) => {
+      const { losses } = afterList(12, 0);
+      const confirmed = losses.confirmation;
+      end(losses);
+      for (const key of keys(12)) losses.all.confirmed.forget(key);
+      losses.relisted(keys(12), () => 'gone', undefined);
+      expect([losses.count, losses.confirm(confirmed)]).toEqual([12, []]);
+      expect(losses.confirm(losses.confirmation)).toHaveLength(12);
+    },
+  );
+
+  it('is confirmed as it was before by an operator that has started anew', () => {
+    const { losses } = afterList(30, 14);
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(afterList(30, 0).losses.confirmation).toBe(losses.confirmation);
+  });
+
   it('is not confirmed by what others were held for when more came to be held', () => {
     const { losses } = afterList(30, 14);
     const confirmed = losses.confirmation;
