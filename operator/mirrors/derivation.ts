@@ -13,6 +13,7 @@ import type { Observed, OwnedObjects } from '../mirror/observed.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
 import { Rendered } from '../mirror/rendered.ts';
 import { retained } from '../mirror/retain.ts';
+import type { Shape } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { Derivation } from '../runtime/derivation.ts';
 import { type Outcome, soonest } from '../runtime/outcome.ts';
@@ -45,7 +46,7 @@ export interface MirrorFollower {
   begins(key: string): void;
   /** @param refusal why the target Service is not mirrored; undefined if it is */
   wrote(key: string, pass: MirrorPass, refusal: Refusal | undefined): Promise<void>;
-  /** @param isPending whether nothing can be decided before the target has answered */
+  /** @param isPending whether nothing more can be decided before the target has answered */
   settled(key: string, pass: MirrorPass, isPending: boolean): void;
   /** @param status undefined if the target Service is not exported, and no mirror of it is left */
   reported(
@@ -167,7 +168,7 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
     const isPending = isUnconfirmed(decision) || observed.arePodsUnconfirmed === true;
     // While there is more to do, pods that are gone must not come back.
     if (!isPending) from.target?.pods.forget(key);
-    follower?.settled(key, pass, isPending);
+    follower?.settled(key, pass, isPending || lacksEndpoints(observed, shape));
     return { isPending, requeueAfterMs: soonest(observed.departed.values()) };
   }
 
@@ -208,5 +209,11 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
 }
 
 const isUnconfirmed = ({ shape }: Decision): boolean => shape.kind === 'undecided' && shape.isUnconfirmed === true;
+
+/** Whether a mirror is new, and has no endpoints since those of the target have yet to be listed: nothing leads anywhere. */
+const lacksEndpoints = ({ owned }: Observed, shape: Shape): boolean =>
+  (shape.kind === 'clusterIP' || shape.kind === 'headless') &&
+  shape.endpoints === undefined &&
+  owned.endpoints.length + owned.slices.length === 0;
 
 const NO_GOAL: Goal = { steps: [], isPartial: false, isBlocked: false };

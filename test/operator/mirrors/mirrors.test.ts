@@ -368,6 +368,24 @@ describe('the mirrors of a target cluster', () => {
     expect([questions, podQuestions]).toEqual([['ask shop/web'], []]);
   });
 
+  it('that lead nowhere, since no slice of the target is listed yet, are not applied before they do (G1)', async () => {
+    await start();
+    run();
+    exports('web', { slices: undefined });
+    mirrors.progress.start(['shop/web']);
+    await reconcile('shop/web');
+    expect([stage.services(), stage.addresses('web-west')]).toEqual([['web-west'], []]);
+    expect([mirrors.progress.hasSeenAll, mirrors.progress.isCaughtUp]).toEqual([true, false]);
+    exports('web');
+    await reconcile('shop/web');
+    expect(stage.addresses('web-west')).toEqual(['203.0.113.1', '203.0.113.2']);
+    expect(mirrors.progress.isCaughtUp).toBe(true);
+    exports('web', { slices: undefined });
+    mirrors.progress.start(['shop/web']);
+    await reconcile('shop/web');
+    expect(mirrors.progress.isCaughtUp).toBe(true);
+  });
+
   it('of pods that are gone wait for the answer of the target, and are not applied before (D5)', async () => {
     await start();
     run();
