@@ -19,7 +19,7 @@ export const FEDERATION: readonly Defect[] = [
     file: 'operator/federation/decide.ts',
     tests: [DECIDE],
     name: 'slices of a federated Service that cannot be rendered stay ready behind a dead gateway',
-    rule: 'F3',
+    rule: 'L97',
     find: 'manifests: standing(observed), ...statuses',
     replace: 'manifests: asItIs(observed), ...statuses',
   },

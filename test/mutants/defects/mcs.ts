@@ -22,7 +22,7 @@ export const MCS: readonly Defect[] = [
     file: 'operator/mcs/desired.ts',
     tests: [DECIDE_TEST],
     name: 'the pods of a ServiceImport that waits for an address stay ready behind a dead gateway',
-    rule: 'F3',
+    rule: 'L97',
     find: 'const kept = standing(observed);',
     replace: 'const kept = asItIs(observed);',
   },

@@ -22,7 +22,7 @@ export const MIRROR: readonly Defect[] = [
     file: 'operator/mirrors/derivation.ts',
     tests: ['test/operator/mirrors/mirrors.test.ts'],
     name: 'a Link is Ready although new mirrors have no endpoints yet',
-    rule: 'G1',
+    rule: 'L98',
     find: 'isPending || lacksEndpoints(observed, shape)',
     replace: 'isPending',
   },

@@ -217,6 +217,21 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L97',
+    by: 'histories',
+    defects: [
+      'the pods of a ServiceImport that waits for an address stay ready behind a dead gateway',
+      'slices of a federated Service that cannot be rendered stay ready behind a dead gateway',
+    ],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
+    rule: 'L98',
+    by: 'a test of `plan` on the simulated API server, once under load',
+    defects: ['a Link is Ready although new mirrors have no endpoints yet'],
+    outside: 'no history looks at a Link between two lists of its target',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

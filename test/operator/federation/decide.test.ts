@@ -86,7 +86,7 @@ describe('members (I1)', () => {
     expect(reasonsOf(observed)).toEqual({ a: 'InvalidService', west: 'Mirrored' });
   });
 
-  test('slices that cannot be rendered for what a cluster sends follow gateways all the same (F3)', () => {
+  test('slices that cannot be rendered for what a cluster sends follow gateways all the same (F3, L97)', () => {
     const gateway = { port: 4143, identity: 'gateway.west', addresses: ['203.0.113.23'], alive: true };
     const before = settled(federation([throughGateway('west', { gateway })]))[0];
     const slices = [{ ...localSlice(), endpoints: [{ addresses: ['not an address'] }] }];

@@ -314,7 +314,7 @@ describe('a headless ServiceImport (K3, K4)', () => {
     expect(after(observed([unknown], after(observed([pods])))).imported).toEqual([]);
   });
 
-  test('that comes to have an address follows the gateway of its pods until it has it (F3)', () => {
+  test('that comes to have an address follows the gateway of its pods until it has it (F3, L97)', () => {
     const gateway = { port: 4143, identity: undefined, addresses: ['203.0.113.9'], alive: true };
     const slices = [ownSlice('10.2.0.1', 'web-1')];
     const before = after(observed([target('west', { service: headless, slices, gateway })]));

@@ -368,7 +368,7 @@ describe('the mirrors of a target cluster', () => {
     expect([questions, podQuestions]).toEqual([['ask shop/web'], []]);
   });
 
-  it('that lead nowhere, since no slice of the target is listed yet, are not applied before they do (G1)', async () => {
+  it('that lead nowhere, since no slice of the target is listed yet, are not applied before they do (G1, L98)', async () => {
     await start();
     run();
     exports('web', { slices: undefined });
