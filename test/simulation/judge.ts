@@ -27,6 +27,9 @@ import type { SimulatedProcess } from './world/world.ts';
 import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
 const SERVICE_IMPORTS = 'serviceimports';
+
+const versionOf = ({ metadata: { uid, resourceVersion } }: KubeObject): string => `${uid} ${resourceVersion}`;
+
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 /** Lease of the replica that leads. */
@@ -80,6 +83,8 @@ export class Judge {
   readonly lost: Lost;
   readonly lostMembers: LostMembers | undefined;
   readonly #marks = new Marks();
+  /** Versions that objects of ours have had. After a restore other content may come to have one: no precondition tells them apart. */
+  readonly #ours = new Set<string>();
   readonly lostPods: LostPods;
   /** C3. */
   readonly #readings: Readings;
@@ -130,6 +135,7 @@ export class Judge {
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
     east.onWrite((sender, { plural }, event) => {
       const { type, object } = event;
+      if (this.isWritten(object)) this.#ours.add(versionOf(object));
       // Linkerd's controller takes Leases too.
       if (plural === 'leases' && object.metadata.namespace === OPERATOR_NAMESPACE) this.#sawLease(sender, event);
       if (plural === 'links') {
@@ -333,7 +339,8 @@ export class Judge {
         if (type === 'DELETED' && this.#isTerminating(namespace)) return;
         this.#writes.push(what);
         if (type === 'DELETED' && this.#isStray(sender, object)) return;
-        if (previous !== undefined && !this.isWritten(previous)) this.complain(`${what}: was somebody else's`);
+        if (previous !== undefined && !this.isWritten(previous) && !this.#ours.has(versionOf(previous)))
+          this.complain(`${what}: was somebody else's`);
         if (!this.isWritten(object)) this.complain(`${what}: does not have the labels that make it ours`);
         if (isFederated(object)) this.#sawFederated(sender, { type, object, previous }, what);
         else this.#mustHoldLeases(sender, [clusterOf(object) ?? ''], what);
