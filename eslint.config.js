@@ -160,8 +160,8 @@ export default tseslint.config(
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|mcs/|target/read/mcs-objects|main|config/|forecast/|index)',
-      'synth reaches a cluster through operator/kube, explains by operator/mirror, operator/federation and operator/mcs, reads ServiceExports by target/read/mcs-objects, forecasts by operator/forecast, and starts the operator by operator/main.',
+      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|mcs/|access/(exports|networks|objects)|target/read/mcs-objects|main|config/|forecast/|index)',
+      'synth reaches a cluster through operator/kube, explains by operator/mirror, operator/federation, operator/mcs and the pure files of operator/access, reads ServiceExports by target/read/mcs-objects, forecasts by operator/forecast, and starts the operator by operator/main.',
     ],
     CLUSTER,
     TEST,

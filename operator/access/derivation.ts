@@ -4,14 +4,14 @@
  */
 import type { OperatorConfig } from '../config/config.ts';
 import { Default } from '../../crds/wire.ts';
-import { keyOf, type KubeObject, type Service } from '../kube/objects.ts';
+import { keyOf, type KubeObject } from '../kube/objects.ts';
 import type { Derivation } from '../runtime/derivation.ts';
 import type { Outcome } from '../runtime/outcome.ts';
 import type { Goal, Pass, PassTexts, Reason } from '../runtime/pass.ts';
 import { isExportedHere } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { type AccessDecision, decideAccess, type ObservedAccess } from './decide.ts';
-import { type Export, type GatewayAccess, readExport } from './exports.ts';
+import { type Export, type GatewayAccess, readExports } from './exports.ts';
 import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isOurs, NETWORKS } from './objects.ts';
 import type { AccessReport } from './report.ts';
 import type { WatchedAccess } from './watched.ts';
@@ -117,18 +117,14 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
   }
 
   /** What is exported, by labels or by ServiceExports. */
-  *#exports(): Iterable<Export> {
+  #exports(): Iterable<Export> {
     const { config, mode, source, watched } = this.#options;
-    const { store } = watched.exports;
+    const serviceExports = new Map([...watched.exports.store.values()].map((each) => [keyOf(each), each]));
     const services = new Map(source.exportedServices().map((service) => [keyOf(service), service]));
-    for (const key of [...store.values()].map(keyOf)) {
+    for (const key of serviceExports.keys()) {
       const service = source.services.get(key);
       if (service !== undefined) services.set(key, service);
     }
-    for (const [key, service] of services)
-      if (isReachable(service)) yield readExport(service, store.get(key), mode, config);
+    return readExports(services.values(), serviceExports, mode, config);
   }
 }
-
-/** A name for another host has no pods here. */
-const isReachable = ({ spec }: Service): boolean => spec?.type !== 'ExternalName';

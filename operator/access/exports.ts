@@ -6,6 +6,7 @@ import { type Client, type Clients, readClients } from '../../crds/clients.ts';
 import type { FieldError } from '../../crds/field-error.ts';
 import { Annotation, meshIdentity, remoteFqName } from '../../crds/wire.ts';
 import { keyOf, type KubeObject, type Service, type ServicePort } from '../kube/objects.ts';
+import { isExportedHere } from '../source/owner.ts';
 
 /** Which exports are open to whom: rule M2. */
 export type GatewayAccess = 'open' | 'exported' | 'clients';
@@ -39,10 +40,28 @@ export interface AccessNames {
 }
 
 /**
+ * Reads all exports among these Services: by their labels, or by ServiceExports.
+ * @param serviceExports by key
+ */
+export function* readExports(
+  services: Iterable<Service>,
+  serviceExports: ReadonlyMap<string, KubeObject>,
+  mode: GatewayAccess,
+  names: AccessNames,
+): Generator<Export> {
+  for (const service of services) {
+    const serviceExport = serviceExports.get(keyOf(service));
+    const isExported = serviceExport !== undefined || isExportedHere(service);
+    // A name for another host has no pods here.
+    if (isExported && service.spec?.type !== 'ExternalName') yield readExport(service, serviceExport, mode, names);
+  }
+}
+
+/**
  * Reads one export.
  * @param serviceExport its ServiceExport; undefined if it is exported by its labels alone
  */
-export function readExport(
+function readExport(
   service: Service,
   serviceExport: KubeObject | undefined,
   mode: GatewayAccess,

@@ -1,5 +1,5 @@
 /** Paths of the Kubernetes API. Names come from anywhere: each is encoded, so that none leaves its place in a path. */
-import type { Resource } from './objects.ts';
+import { PODS, type Resource } from './objects.ts';
 
 /** Path of one version of a resource's group. */
 export const versionPath = (of: Pick<Resource, 'group' | 'version'>): string =>
@@ -15,6 +15,12 @@ export function collectionPath(of: Resource, namespace: string | undefined): str
 
 export const objectPath = (of: Resource, namespace: string | undefined, name: string): string =>
   `${collectionPath(of, namespace)}/${encodeURIComponent(name)}`;
+
+/** Path of what a pod answers at a port: the API server asks it. */
+export const podPath = (
+  { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
+  path: string,
+): string => `${objectPath(PODS, namespace, `${name}:${port}`)}/proxy${path}`;
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

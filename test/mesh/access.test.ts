@@ -10,6 +10,7 @@ import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload
 import { ACCESS_ROUTES } from '../../operator/access/objects.ts';
 import { LINKS_NAMESPACE, objectRef, service } from '../support/builders.ts';
 import { OperatorProcess } from '../support/operator-process.ts';
+import { gatewayUses } from './commands.ts';
 import type { Batch, Protocol } from './messages.ts';
 import type { MeshPod } from './pod.ts';
 import { GATEWAYS, inShop, POD_PORT, PORT, served, type TwoMeshes, twoMeshes, untilAnswered } from './two-meshes.ts';
@@ -166,6 +167,38 @@ const documented = (access: string): readonly string[] => {
 
 test("M1: with the chart's policy, whoever is meshed reaches every Service of the target", async () => {
   expect(await measured()).toEqual(documented('open'));
+});
+
+/** Clients as exports name them, by the titles that the tables have for them. */
+const CLIENTS = { a: 'shop/a', b: 'shop/b', 'of another trust domain': 'shop/stranger@other.example' } as const;
+/** How the tables call what HTTP calls otherwise. */
+const IN_WORDS: Readonly<Record<string, string>> = { admitted: 'answered', 'grpc 7': '403', 'grpc 5': '404' };
+
+test('M7: of all that proxies count while the gateway is open, check says how they answer when it is closed', async () => {
+  const uses = await gatewayUses(meshes);
+  const verdicts = (access: 'exported' | 'clients') =>
+    ASKED.flatMap(({ title, target, ports }) =>
+      PROTOCOLS.map((protocol) => {
+        const cells = Object.values(CLIENTS).map((client) => {
+          const asked = { client, host: inShop(target), port: ports[protocol], opaque: protocol === 'tcp' };
+          const found = uses.find((use) => Object.entries(asked).every(([name, is]) => use[name as 'port'] === is));
+          return IN_WORDS[found?.[access] ?? ''] ?? found?.[access];
+        });
+        return [title, PROTOCOL_NAMES[protocol], ...cells].join(' | ');
+      }),
+    );
+  const answers = (access: string) =>
+    documented(access)
+      .slice(1)
+      .map((row) =>
+        row
+          .split(' | ')
+          .slice(0, -1)
+          .map((cell) => IN_WORDS[cell] ?? cell)
+          .join(' | '),
+      );
+  expect(verdicts('exported')).toEqual(answers('exported'));
+  expect(verdicts('clients')).toEqual(answers('clients'));
 });
 
 /** Runs the operator of the target with these settings, until it says that the policy of the gateway is so. */

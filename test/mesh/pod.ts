@@ -120,6 +120,12 @@ export class MeshPod {
     return (await this.#order({ served: true })).served ?? {};
   }
 
+  /** What its proxy has counted: it answers the pod itself, as it does a port that is forwarded. */
+  metrics(): Promise<string> {
+    const program = 'fetch(process.argv[1]).then((answer) => answer.text()).then((text) => process.stdout.write(text))';
+    return this.network.run(process.execPath, '-e', program, `http://127.0.0.1:${ProxyPort.admin}/metrics`);
+  }
+
   /** What the kubelet reports of it. */
   async setReady(ready: boolean): Promise<void> {
     const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({

@@ -13,6 +13,7 @@ interface Container {
   readonly image?: string;
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
 }
 
 export interface Deployment extends KubeObject {
@@ -33,7 +34,10 @@ export interface Deployment extends KubeObject {
 interface ContainerStatus {
   readonly name: string;
   readonly ready?: boolean;
-  readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly running?: { readonly startedAt?: string };
+  };
 }
 
 export interface Pod extends KubeObject {

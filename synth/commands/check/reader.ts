@@ -8,6 +8,7 @@ import { servedVerbs, serverVersion } from '../../../operator/kube/discovery.ts'
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { ApiError, describe, isForbidden, isUnauthorized, unlessNotFound } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { podPath } from '../../../operator/kube/paths.ts';
 import { listAll } from '../common/list-all.ts';
 import { ACCESS_REVIEWS, SELF_ACCESS_REVIEWS } from '../common/kinds.ts';
 
@@ -110,6 +111,15 @@ export class Reader {
   /** Reports whether another user has a right, which only an administrator may ask. */
   mayUser(user: string, groups: readonly string[], right: Right): Promise<Read<boolean>> {
     return this.#review(ACCESS_REVIEWS, right, { user, groups });
+  }
+
+  /** What a pod answers at a path. It is not kept among what could not be read: who asks says so. */
+  podText(
+    pod: { readonly namespace: string; readonly name: string; readonly port: number },
+    path: string,
+  ): Promise<Read<string>> {
+    const what = `get ${path} of Pod ${pod.namespace}/${pod.name}`;
+    return this.#read(what, () => this.#client.text(podPath(pod, path), what, this.#options.timeoutMs), false);
   }
 
   close(): Promise<void> {

@@ -60,10 +60,14 @@ export const isSuccess = (all: readonly Checked[]): boolean => all.every(({ resu
 
 const hintOf = (id: string): string => `${PAGE}#${id}`;
 
-/** As `linkerd check -o json`, with ids, findings, and checks that were skipped. */
-export const jsonReport = (all: readonly Checked[]): string =>
+/**
+ * As `linkerd check -o json`, with ids, findings, and checks that were skipped.
+ * @param more what is reported besides, by its field
+ */
+export const jsonReport = (all: readonly Checked[], more: Readonly<Record<string, object | undefined>> = {}): string =>
   reportText(
     {
+      ...more,
       success: isSuccess(all),
       categories: [...Map.groupBy(all, ({ category }) => category)].map(([categoryName, checks]) => ({
         categoryName,

@@ -22,8 +22,8 @@ import {
   TerminalError,
   unlessNotFound,
 } from '../../../operator/kube/errors.ts';
-import { type KubeObject, NAMESPACES, PODS, type Resource } from '../../../operator/kube/objects.ts';
-import { objectPath } from '../../../operator/kube/paths.ts';
+import { type KubeObject, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
+import { podPath } from '../../../operator/kube/paths.ts';
 import { printLine } from '../../print.ts';
 import { changes, type ChangesOptions } from './changes.ts';
 import { CommandError, ExitCode } from './command-error.ts';
@@ -128,13 +128,13 @@ export class Cluster {
 
   /** What a pod answers at a path; the obstacle instead if it cannot be asked. */
   async podText(
-    { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
+    pod: { readonly namespace: string; readonly name: string; readonly port: number },
     path: string,
     timeoutMs: number,
   ): Promise<{ readonly text: string } | { readonly obstacle: string }> {
-    const proxy = `${objectPath(PODS, namespace, `${name}:${port}`)}/proxy${path}`;
+    const what = `get ${path} of Pod ${pod.namespace}/${pod.name}`;
     try {
-      return { text: await this.#client.text(proxy, `get ${path} of Pod ${namespace}/${name}`, timeoutMs) };
+      return { text: await this.#client.text(podPath(pod, path), what, timeoutMs) };
     } catch (error) {
       return { obstacle: describe(error) };
     }

@@ -1,4 +1,5 @@
 /** docs/checks.md: every check of `linkspan check`, made of the table that the command runs. */
+import { ACCESS_CHECKS } from '../../../synth/commands/check/access/checks.ts';
 import type { Check } from '../../../synth/commands/check/check-type.ts';
 import { CHECKS } from '../../../synth/commands/check/checks/index.ts';
 import { PRE_CHECKS } from '../../../synth/commands/check/pre/checks.ts';
@@ -25,6 +26,10 @@ and the cause is an error or a warning of another check.
 The exit code is 1 if a check is an error, and otherwise 0.
 `;
 
+const ACCESS = `\`linkspan check --gateway-access\` runs these in place of those above, in a cluster that exports: what is used through its
+gateway, and what would be refused if [\`gatewayAccess\`](gateway-access.md) closed it. What is used and would be refused is an error; what
+would be refused if somebody used it is a warning.`;
+
 type Shown = Omit<Check<never>, 'judge'>;
 
 const section = (heading: string, text: string, checks: readonly Shown[]): string =>
@@ -40,4 +45,5 @@ export const checksPage = (): string =>
     INTRODUCTION,
     ...[...Map.groupBy(CHECKS, ({ category }) => category)].map(([category, checks]) => section(category, '', checks)),
     section('Before the installation', '`linkspan check --pre` runs these in place of those above.', PRE_CHECKS),
+    section('Who may come through the gateway', ACCESS, ACCESS_CHECKS),
   ].join('\n');

@@ -191,13 +191,17 @@ linkspan check --pre               # before the installation: Linkerd, versions,
 linkspan check                     # everything, of all Links
 linkspan check --link west --wait  # one Link, until nothing is wrong
 linkspan check -o json             # in the form of "linkerd check -o json", with ids and findings
+linkspan check --gateway-access --context west   # in a cluster that exports: who uses its gateway, and what closing it refuses
 \`\`\`
 
 The exit code is 1 if anything is broken, and 0 if all is well or there are warnings alone. Of \`Links\` that Linkerd's own
 controllers write for, the operator finds nothing out; what can be seen in the clusters is checked all the same.
 
 A heartbeat that looks late is watched for as long as its Lease lasts before it is called dead, since the clocks of your
-machine and of the cluster may differ: a check of an operator that has died can take as long as that.`,
+machine and of the cluster may differ: a check of an operator that has died can take as long as that.
+
+\`--gateway-access\` reads the cluster that exports, by your kubeconfig, and what the proxies of its gateway have counted.
+[gateway-access.md](gateway-access.md#move-from-open) says how to get that, and what to do with what is found.`,
   approve: `For a Link with \`approval: required\` in its import policy: what its target offers for the first time waits until it is
 approved here. [import-policy.md](import-policy.md#approval) says how it works.
 

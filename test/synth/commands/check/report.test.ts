@@ -1,5 +1,6 @@
 /** What a check prints. */
 import { expect, test } from 'vitest';
+import { ACCESS_CHECKS } from '../../../../synth/commands/check/access/checks.ts';
 import { type Check, error, judged, skipped, warning } from '../../../../synth/commands/check/check-type.ts';
 import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
 import { PRE_CHECKS } from '../../../../synth/commands/check/pre/checks.ts';
@@ -78,7 +79,7 @@ test('warnings alone are a success', () => {
 });
 
 test('every check has an id of its own, and all that the page of checks shows', () => {
-  const all = [...CHECKS, ...PRE_CHECKS];
+  const all = [...CHECKS, ...PRE_CHECKS, ...ACCESS_CHECKS];
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
   for (const { id, title, means, remedy } of all) {
     expect(id).toMatch(/^[a-z][a-z-]+$/);

@@ -1,23 +1,19 @@
 /** `linkspan gateways`, with the operator whose metrics have the latency. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { linkCrd } from '../../../../crds/index.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../../../support/builders.ts';
+import { OWN_ADDRESS } from '../../../support/own-address.ts';
 import { readerOf } from '../../../support/reader.ts';
 import type { TestOperator } from '../../../support/operator.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
 const IDENTITY = 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local';
-/** An address of this machine that an API server proxies to: it refuses those of loopback. */
-const OWN_ADDRESS = Object.values(networkInterfaces())
-  .flatMap((addresses) => addresses ?? [])
-  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
-
 onEachBacking('linkspan gateways', (backing) => {
   let clusters: TwoClusters;
   let directory: string;

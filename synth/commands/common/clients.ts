@@ -1,0 +1,40 @@
+/**
+ * Meshed identities, and the clients that the annotation of an export names them by: `shop/web`, or `shop/web@east.example`
+ * for another trust domain than that of the exporting cluster. Pure.
+ */
+import { type Client, clientsText, readClients } from '../../../crds/clients.ts';
+import { meshIdentity } from '../../../crds/wire.ts';
+
+/** What identities are made of in one cluster. */
+export interface MeshNames {
+  /** Namespace of Linkerd's control plane. */
+  readonly controlPlaneNamespace: string;
+  readonly trustDomain: string;
+}
+
+const IDENTITY =
+  /^(?<account>.+)\.(?<namespace>[^.]+)\.serviceaccount\.identity\.(?<controlPlane>[^.]+)\.(?<domain>.+)$/;
+
+/** The client that has an identity, as an annotation in a cluster of these names has it; undefined if none can name it. */
+export const clientOf = (identity: string, names: MeshNames): Client | undefined => {
+  const { account = '', namespace = '', controlPlane, domain = '' } = IDENTITY.exec(identity)?.groups ?? {};
+  if (controlPlane !== names.controlPlaneNamespace) return undefined;
+  const client = { namespace, serviceAccount: account, ...(domain !== names.trustDomain && { trustDomain: domain }) };
+  const read = readClients(clientsText([client]));
+  return read.ok ? client : undefined;
+};
+
+/** An identity as an annotation has it; the identity itself if none can name it. */
+export const identityText = (identity: string, names: MeshNames): string => {
+  const client = clientOf(identity, names);
+  return client === undefined ? identity : clientsText([client]);
+};
+
+/** The identity that is meant by `shop/web`, `shop/web@east.example`, or an identity in full; undefined if it is none of these. */
+export const readIdentity = (text: string, names: MeshNames): string | undefined => {
+  if (IDENTITY.test(text) && !text.includes('/')) return text;
+  const read = readClients(text);
+  if (!read.ok || read.value === 'everyone' || read.value.length !== 1) return undefined;
+  const [{ namespace, serviceAccount, trustDomain = names.trustDomain }] = read.value as readonly [Client];
+  return meshIdentity(serviceAccount, namespace, names.controlPlaneNamespace, trustDomain);
+};
