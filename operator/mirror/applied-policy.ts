@@ -19,10 +19,12 @@ export class AppliedPolicy {
     return known.obstacle;
   }
 
-  /**
-   * A slice of a headless Service, whose pods are reached by its ports, with those that are admitted. Without any it lists
-   * nobody: what was made of its pods goes.
-   */
+  /** The slices behind a Service. The pods of a headless one are reached by the ports of these, whatever ports it has. */
+  slicesOf(service: Service, slices: readonly EndpointSlice[]): readonly EndpointSlice[] {
+    return isHeadless(service.spec) ? slices.map((slice) => this.sliceOf(slice)) : slices;
+  }
+
+  /** A slice of a headless Service, with the ports that are admitted. Without any it lists nobody: what was made of its pods goes. */
   sliceOf(slice: EndpointSlice): EndpointSlice {
     const known = this.#slices.get(slice) ?? this.#withPorts(slice);
     this.#slices.set(slice, known);

@@ -4,7 +4,7 @@
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
-import { type AppliedPolicy, isHeadless } from '../mirror/applied-policy.ts';
+import type { AppliedPolicy } from '../mirror/applied-policy.ts';
 import type { Exported } from './read/exported.ts';
 import type { Aspect, PodAnswers, ServiceExports, TargetView } from './aspect.ts';
 
@@ -76,14 +76,12 @@ class AdmittedAspect<T> implements Aspect<T> {
     return this.obstacleOf(key) === undefined ? this.#of.get(key) : undefined;
   }
 
-  /** The pods of a headless Service are reached by the ports of its slices, whatever ports the Service has. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     if (this.obstacleOf(key) !== undefined) return [];
     const slices = this.#of.slicesOf(key);
     const policy = this.#policy();
     const found = policy && this.get(key);
-    if (!found || !isHeadless(this.#serviceOf(found).spec)) return slices;
-    return slices?.map((slice) => policy.sliceOf(slice));
+    return found && slices ? policy.slicesOf(this.#serviceOf(found), slices) : slices;
   }
 
   /** Whether a pod of a headless Service is listed, and with ports alone that are not admitted. */

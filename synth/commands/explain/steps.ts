@@ -35,14 +35,16 @@ export const explain = (facts: Facts): Explanation => {
   return { steps, reached: reached.addresses };
 };
 
-function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Step> {
-  const { link, report, ref, target, away, local, source } = facts;
+function* walk(found: Facts, onReached: (found: Reached) => void): Generator<Step> {
+  const { link, report, ref, away, local, source } = found;
   const read = readLink(link);
   if (!read.ok) {
     yield stop('Link', `Link ${report.name} is invalid: ${cut(formatFieldErrors(read.errors))}`, 'correct the Link');
     return;
   }
   const settings = read.value;
+  const target = admittedOf(found, settings);
+  const facts: Facts = { ...found, target };
   for (const each of facts.unread) yield unknown('access', each, 'use a context that may read it');
   yield* linkSteps(facts);
   let mode: 'gateway' | 'remote-discovery' | undefined;
@@ -100,9 +102,9 @@ function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Ste
         `Service ${ref.namespace}/${name} differs from what it should be: ${differences.map((each) => cut(each)).join(', ')}`,
         `the operator repairs it; if it does not, ${operatorLog(source)}`,
       );
-  const found = reach(facts, settings, local);
-  onReached(found);
-  yield* found.steps;
+  const reached = reach(facts, settings, local);
+  onReached(reached);
+  yield* reached.steps;
 }
 
 /** What stands in the way of the Link as a whole. What is mirrored stays so, hence it need not stop anything. */
@@ -142,6 +144,12 @@ const modeOf = (
   if (remoteDiscoverySelector?.matches(labels)) return 'remote-discovery';
   return selector?.matches(labels) ? 'gateway' : undefined;
 };
+
+/** What there is in the target, without pods that the policy of the Link does not admit. */
+const admittedOf = ({ target }: Facts, { importPolicy }: LinkSettings): Facts['target'] =>
+  target?.service && importPolicy
+    ? { ...target, slices: new AppliedPolicy(importPolicy).slicesOf(target.service, target.slices) }
+    : target;
 
 /** Why the policy of the Link does not admit a Service; undefined if it does, or there is none. */
 const obstacleOf = (service: Service, { importPolicy }: LinkSettings): Obstacle | undefined =>

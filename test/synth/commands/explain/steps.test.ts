@@ -85,6 +85,25 @@ describe('an explanation', () => {
     });
   });
 
+  it('stops at a headless Service whose pods are reached by other ports than the Link takes (N4)', () => {
+    const service = { ...REMOTE, spec: { clusterIP: 'None', ports: [{ name: 'http', port: 443 }] } };
+    const slices = [
+      {
+        metadata: { name: 'web-a' },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['10.0.0.1'], hostname: 'web-0' }],
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      },
+    ];
+    const stop = (link: Facts['link']) =>
+      explain(facts({ link, target: { context: 'west', service, slices } })).steps.find(({ step }) => step === 'pods');
+    expect(stop(LINK)).toMatchObject({ state: 'ok' });
+    expect(stop(choosy)).toMatchObject({
+      state: 'stop',
+      message: expect.stringContaining('nothing behind the Service is ready'),
+    });
+  });
+
   it('stops at a Service that waits for approval, with the command that approves it (N2)', () => {
     const importPolicy = { approval: 'required', approved: ['shop/api'] } as const;
     const { steps } = explain(facts({ link: { ...LINK, spec: { ...LINK.spec, importPolicy } } }));
