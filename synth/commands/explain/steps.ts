@@ -92,9 +92,8 @@ function* walk(found: Facts, onReached: (found: Reached) => void): Generator<Ste
     yield stop('mirror', `Service ${ref.namespace}/${name} is not in ${source.context}`, writingRemedy(facts));
     return;
   }
-  const service = target?.service;
   const differences =
-    service === undefined || mode === undefined ? [] : differencesOf(observedOf(facts, settings, mode), local);
+    target?.service === undefined || mode === undefined ? [] : differencesOf(observedOf(facts, settings, mode), local);
   yield differences.length === 0
     ? ok('mirror', `Service ${ref.namespace}/${name} is in ${source.context}`)
     : warning(

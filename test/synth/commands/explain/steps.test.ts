@@ -100,7 +100,7 @@ describe('an explanation', () => {
     expect(stop(LINK)).toMatchObject({ state: 'ok' });
     expect(stop(choosy)).toMatchObject({
       state: 'stop',
-      message: expect.stringContaining('nothing behind the Service is ready'),
+      message: 'nothing behind the Service is ready in west: it has no endpoints',
     });
   });
 
