@@ -3,7 +3,7 @@ import { OPEN, isOurs, setOf } from './objects.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Reason } from '../runtime/pass.ts';
-import { deriving } from '../served/deriving.ts';
+import { deriving, type DerivingEnvironment } from '../served/deriving.ts';
 import { type SharedEnvironment, turnOf } from '../served/environment.ts';
 import type { AccessDecision } from './decide.ts';
 import { AccessDerivation, type ObservedGateway } from './derivation.ts';
@@ -11,14 +11,16 @@ import type { GatewayAccess as Mode } from './exports.ts';
 import { AccessReport } from './report.ts';
 import { type AccessListener, WatchedAccess } from './watched.ts';
 
+type AccessEnvironment = DerivingEnvironment & Pick<SharedEnvironment, 'interruptions'>;
+
 export interface GatewayAccessOptions {
-  readonly env: SharedEnvironment;
+  readonly env: AccessEnvironment;
   readonly mode: Mode;
   readonly events: Pick<EventRecorder, 'record'>;
 }
 
 export class GatewayAccess implements AccessListener {
-  readonly #env: SharedEnvironment;
+  readonly #env: AccessEnvironment;
   readonly #watched: WatchedAccess;
   readonly #derivation: AccessDerivation;
   readonly #controller: DerivationController<ObservedGateway, AccessDecision | undefined, Reason>;

@@ -6,13 +6,13 @@ import type { Federation, FederationParty } from './party.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { DerivationController } from '../runtime/derivation.ts';
-import { deriving } from '../served/deriving.ts';
-import { type SharedEnvironment, turnOf } from '../served/environment.ts';
+import { deriving, type DerivingEnvironment } from '../served/deriving.ts';
+import { turnOf } from '../served/environment.ts';
 import type { DiscoveryListener } from '../source/discovery.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 
 export interface FederationsOptions extends Omit<Participants, 'parties' | 'met'> {
-  readonly env: SharedEnvironment;
+  readonly env: DerivingEnvironment;
 }
 
 export class Federations implements Federation, DiscoveryListener {

@@ -6,17 +6,20 @@ import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { RevokedError } from '../kube/abort.ts';
 import { LeaseLock } from '../runtime/lease.ts';
 import { leaseRemedy } from '../source/advice.ts';
-import { sharedLease } from '../source/shared-lease.ts';
+import { type LeaseSurroundings, sharedLease } from '../source/shared-lease.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
+/** What the Lease is taken with, and where it is reported. */
+export type LocalLeaseEnvironment = LeaseSurroundings & Pick<SharedEnvironment, 'log'>;
+
 export class LocalLease {
-  readonly #env: SharedEnvironment;
+  readonly #env: LocalLeaseEnvironment;
   readonly #lock: LeaseLock;
   readonly #stopped = new AbortController();
   #isHeld = false;
   #locked: Promise<void> = Promise.resolve();
 
-  constructor(env: SharedEnvironment) {
+  constructor(env: LocalLeaseEnvironment) {
     this.#env = env;
     this.#lock = new LeaseLock(sharedLease(LOCAL_WRITE_LEASE, env));
   }

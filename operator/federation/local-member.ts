@@ -15,12 +15,15 @@ import { readLocalSlice } from '../target/read/objects.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 import type { Federations } from './federations.ts';
-import { LocalLease } from './local-lease.ts';
+import { LocalLease, type LocalLeaseEnvironment } from './local-lease.ts';
 import { LocalReport } from './report.ts';
 import type { Participant } from './party.ts';
 
+type LocalMemberEnvironment = LocalLeaseEnvironment &
+  Pick<SharedEnvironment, 'config' | 'tuning' | 'client' | 'metrics'>;
+
 export interface LocalMemberOptions {
-  readonly env: SharedEnvironment;
+  readonly env: LocalMemberEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
 }
 
@@ -28,7 +31,7 @@ export interface LocalMemberOptions {
 const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
 
 export class LocalMember implements Participant<LocalParty> {
-  readonly #env: SharedEnvironment;
+  readonly #env: LocalMemberEnvironment;
   readonly #report: LocalReport;
   readonly #selector: Selector | undefined;
   readonly #lease: LocalLease;
@@ -117,7 +120,7 @@ export class LocalMember implements Participant<LocalParty> {
 }
 
 /** The selector was checked when the configuration was read. */
-function selectorOf({ config }: SharedEnvironment): Selector | undefined {
+function selectorOf({ config }: LocalMemberEnvironment): Selector | undefined {
   const parsed = parseSelectorText(config.federatedSelector);
   return parsed.ok ? parsed.value : undefined;
 }

@@ -1,7 +1,6 @@
 /** What takes part in federated Services, and what it is given for that: see federations.ts. */
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
-import type { SharedEnvironment } from '../served/environment.ts';
 import type { Certainty } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
@@ -55,8 +54,8 @@ export interface DiscoveredClusters {
   has(cluster: string): boolean | undefined;
 }
 
-/** What a session needs to take part. */
-export interface FederationEnvironment extends SharedEnvironment {
+/** Where a session takes part. */
+export interface FederationEnvironment {
   readonly federations: Federation;
   readonly discovery: DiscoveredClusters;
 }

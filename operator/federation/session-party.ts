@@ -10,7 +10,7 @@ import { splitKey } from '../kube/objects.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { FederationEnvironment } from './party.ts';
-import type { LinkReport } from '../served/environment.ts';
+import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
 import type { ServedTarget } from '../served/served-target.ts';
 import { ALWAYS_GONE, type Aspect, type AspectListener, type Certainty } from '../target/aspect.ts';
 import { type NamespaceBudget, namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
@@ -27,7 +27,7 @@ export interface MembershipLease {
 
 export interface SessionPartyOptions {
   readonly cluster: string;
-  readonly env: FederationEnvironment;
+  readonly env: FederationEnvironment & Pick<SharedEnvironment, 'source' | 'config' | 'failovers' | 'log'>;
   readonly report: LinkReport;
   readonly lease: MembershipLease;
   readonly budget: NamespaceBudget;
@@ -210,7 +210,7 @@ export class SessionParty implements FederationParty, AspectListener {
 /** Returns the keys of the federated Services that a cluster is a member of, but for those of other operators (rule I9). */
 export function ownMembershipsOf(
   cluster: string,
-  env: Pick<FederationEnvironment, 'source' | 'config'>,
+  env: Pick<SharedEnvironment, 'source' | 'config'>,
 ): ReadonlySet<string> {
   const operators = operatorsOf(env);
   const isOwn = (key: string): boolean =>
@@ -225,7 +225,7 @@ export function ownMembershipsOf(
 export const formerParty = (
   cluster: string,
   lease: Omit<MembershipLease, 'heldBy'>,
-  env: Pick<FederationEnvironment, 'source' | 'config'>,
+  env: Pick<SharedEnvironment, 'source' | 'config'>,
 ): FederationParty => ({
   cluster,
   keys: () => ownMembershipsOf(cluster, env),

@@ -8,9 +8,8 @@ import { endOfWrites } from '../runtime/fence.ts';
 import { LeaseLock } from '../runtime/lease.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
 import { leaseRemedy } from '../source/advice.ts';
-import { sharedLease } from '../source/shared-lease.ts';
-import type { Environment } from './environment.ts';
-import type { LinkReport } from '../served/environment.ts';
+import { type LeaseSurroundings, sharedLease } from '../source/shared-lease.ts';
+import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
 import { isSameSpec, recordOf, type ServedSpec } from './served-spec.ts';
 
 export interface WriteLeaseOptions {
@@ -25,9 +24,12 @@ export interface WriteLeaseOptions {
   readonly notes?: LeaseNotes;
 }
 
+/** What the Lease is taken with, and what it is reported to. */
+type LeaseEnvironment = LeaseSurroundings & Pick<SharedEnvironment, 'mayWrite' | 'log'>;
+
 export class WriteLease {
   readonly #link: string;
-  readonly #env: Environment;
+  readonly #env: LeaseEnvironment;
   readonly #report: LinkReport;
   readonly #lock: LeaseLock;
   /** Ends the work before the Lease is given up. */
@@ -50,7 +52,7 @@ export class WriteLease {
   constructor(
     link: string,
     cluster: string,
-    env: Environment,
+    env: LeaseEnvironment,
     report: LinkReport,
     { isAnothers = () => false, served, notes }: WriteLeaseOptions = {},
   ) {

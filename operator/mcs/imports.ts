@@ -12,7 +12,7 @@ import { type ImportListener, WatchedImports } from './watched.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
-import { deriving } from '../served/deriving.ts';
+import { deriving, type DerivingEnvironment } from '../served/deriving.ts';
 import { type SharedEnvironment, turnOf } from '../served/environment.ts';
 import { ImportParties, type ImportPartiesOptions } from './parties.ts';
 import type { ImportDecision } from './decide.ts';
@@ -23,7 +23,7 @@ import type { ImportParty, ServiceImports } from './party.ts';
 const TURN = turnOf('mcs');
 
 export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
-  readonly env: SharedEnvironment;
+  readonly env: DerivingEnvironment & Pick<SharedEnvironment, 'families' | 'interruptions'>;
   readonly events: Pick<EventRecorder, 'record'>;
   /** @default - nobody */
   readonly listener?: ReadableListener;

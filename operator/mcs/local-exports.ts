@@ -14,7 +14,8 @@ export class LocalExports implements Exporting<LocalExporter> {
   #reading: Promise<void> | undefined;
   #sinceMs = performance.now();
 
-  constructor({ client, config, tuning, interruptions, log }: SharedEnvironment) {
+  constructor(env: Pick<SharedEnvironment, 'client' | 'config' | 'tuning' | 'interruptions' | 'log'>) {
+    const { client, config, tuning, interruptions, log } = env;
     this.#exports = new ClusterExports({
       client,
       namespaces: config.mirrorNamespaces,

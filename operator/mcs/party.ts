@@ -1,5 +1,4 @@
 /** What takes part in ServiceImports, and what it is given for that: see imports.ts. */
-import type { SharedEnvironment } from '../served/environment.ts';
 import type { Certainty, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
@@ -52,8 +51,8 @@ export interface ServiceImports {
   keptOf(cluster: string): readonly string[];
 }
 
-/** What a session needs to take part. */
-export interface ImportsEnvironment extends SharedEnvironment {
+/** Where a session takes part. */
+export interface ImportsEnvironment {
   /** Absent if the operator leaves the MCS API alone. */
   readonly imports?: ServiceImports | undefined;
 }

@@ -17,7 +17,7 @@ import { SERVICE_EXPORTS, type ServiceExport } from '../target/read/mcs-objects.
 import type { SharedEnvironment } from '../served/environment.ts';
 
 export interface ImportReportOptions {
-  readonly env: SharedEnvironment;
+  readonly env: Pick<SharedEnvironment, 'client' | 'mayWrite' | 'tuning' | 'metrics' | 'log'>;
   readonly events: Pick<EventRecorder, 'record'>;
   /** Waits for the turn of a write, and makes it. */
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;

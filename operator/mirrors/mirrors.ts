@@ -8,7 +8,7 @@ import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import { ENDLESS, type Turns } from '../runtime/turns.ts';
-import { deriving } from '../served/deriving.ts';
+import { deriving, type DerivingEnvironment } from '../served/deriving.ts';
 import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
 import type { AspectListener } from '../target/aspect.ts';
 import { ownerOf, PROBE_KEY } from '../source/owner.ts';
@@ -29,7 +29,7 @@ export interface MirrorsOptions {
   readonly from: MirrorSource;
   /** Whether the Lease of the Link is certainly held. */
   readonly mayWrite: MayWrite;
-  readonly env: SharedEnvironment;
+  readonly env: DerivingEnvironment & Pick<SharedEnvironment, 'claims'>;
   readonly report: LinkReport;
   /** Whether the log names each mirror, and not only each write. @default true */
   readonly logsEach?: boolean;

@@ -16,11 +16,17 @@ export interface Sort extends Pick<ApplierOptions, 'isOurs'> {
   readonly mayWrite?: ApplierOptions['mayWrite'];
 }
 
+/** What all of them need. */
+export type DerivingEnvironment = Pick<
+  SharedEnvironment,
+  'config' | 'tuning' | 'client' | 'source' | 'writes' | 'mayWrite' | 'failovers' | 'metrics' | 'log'
+>;
+
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
 
 /** Returns what the controller of a sort is given. */
-export function deriving(env: SharedEnvironment, sort: Sort): Deriving {
+export function deriving(env: DerivingEnvironment, sort: Sort): Deriving {
   const { config, tuning, metrics, log, source, client, writes } = env;
   const { name, turn, isOurs, stores = {}, mayWrite = env.mayWrite } = sort;
   return {

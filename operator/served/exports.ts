@@ -28,7 +28,7 @@ type Settings = Selection &
 
 export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'record'> {
   readonly settings: Settings;
-  readonly env: SharedEnvironment;
+  readonly env: Pick<SharedEnvironment, 'config' | 'tuning' | 'source' | 'claims' | 'metrics' | 'log'>;
   readonly report: LinkReport;
   /** Takes what is in the way of reading the target; undefined if nothing is. */
   readonly reachable: (obstacle: TargetObstacle | undefined) => void;

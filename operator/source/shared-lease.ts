@@ -2,12 +2,13 @@
 import type { OperatorConfig } from '../config/config.ts';
 import type { LeaseLockOptions } from '../runtime/lease.ts';
 
-interface Surroundings extends Required<Pick<LeaseLockOptions, 'client' | 'hasCeased' | 'interruptions'>> {
+/** What such a Lease is taken with. */
+export interface LeaseSurroundings extends Required<Pick<LeaseLockOptions, 'client' | 'hasCeased' | 'interruptions'>> {
   readonly config: OperatorConfig;
 }
 
 /** Returns the options of a Lease that Linkerd's controllers take too: it is renewed every third of its duration. */
-export function sharedLease(name: string, env: Surroundings): LeaseLockOptions {
+export function sharedLease(name: string, env: LeaseSurroundings): LeaseLockOptions {
   const { config, client, hasCeased, interruptions } = env;
   const { namespace, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = config;
   return {
