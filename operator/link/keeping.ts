@@ -9,8 +9,8 @@ import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';
 import { Mirrors } from '../mirrors/mirrors.ts';
-import { NO_FINDINGS, type SessionFindings } from './status.ts';
-import { WriteLease } from './write-lease.ts';
+import { NO_FINDINGS, type SessionFindings } from './status/status.ts';
+import { WriteLease } from './lease/write-lease.ts';
 
 export class Keeping {
   /** Name of the Link. */

@@ -17,8 +17,8 @@ import { formerExporter } from '../mcs/session-party.ts';
 import { Mirrors } from '../mirrors/mirrors.ts';
 import { namespaceStateOf } from '../source/write-scope.ts';
 import { observeLeft } from '../mirrors/observe.ts';
-import { NO_FINDINGS, type SessionFindings } from './status.ts';
-import { WriteLease } from './write-lease.ts';
+import { NO_FINDINGS, type SessionFindings } from './status/status.ts';
+import { WriteLease } from './lease/write-lease.ts';
 
 /** Time between two checks whether a removal is complete. */
 const POLL_MS = 100;

@@ -12,9 +12,9 @@ import type { EventRecorder } from '../runtime/events.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LinkReport } from '../served/environment.ts';
-import { linkStatus, type LinkFindings, NO_FINDINGS, type SessionFindings } from './status.ts';
-import { readStatus } from './status-before.ts';
-import { type LinkObject, StatusWriter } from './status-writer.ts';
+import { linkStatus, type LinkFindings, NO_FINDINGS, type SessionFindings } from './status/status.ts';
+import { readStatus } from './status/before.ts';
+import { type LinkObject, StatusWriter } from './status/writer.ts';
 
 export const LINKS: Resource = { ...LinkApi, namespaced: true };
 

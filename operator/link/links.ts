@@ -7,7 +7,7 @@ import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index
 import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
-import { type ServedSpec, servedSpecOf } from './served-spec.ts';
+import { type ServedSpec, servedSpecOf } from './lease/served-spec.ts';
 
 /** A Link as it was read. */
 export interface LinkRead {

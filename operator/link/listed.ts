@@ -2,7 +2,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { LINKS } from './link.ts';
 import { assignmentOf, readLinkObject, type Served } from './links.ts';
-import type { LinkObject } from './status-writer.ts';
+import type { LinkObject } from './status/writer.ts';
 
 /**
  * Reports whether a Link has, or is to have, a cluster that is being removed.

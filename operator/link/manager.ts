@@ -30,7 +30,7 @@ import { Link, LINKS } from './link.ts';
 import { type LinkRead, readLinkObject, type Served } from './links.ts';
 import { LinkPresence } from './presence.ts';
 import { servedClusters } from './records.ts';
-import type { LinkObject } from './status-writer.ts';
+import type { LinkObject } from './status/writer.ts';
 import { isSameLink, trimLink, trimSecret } from './trim.ts';
 import { Work } from './work.ts';
 

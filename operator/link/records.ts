@@ -7,12 +7,12 @@ import type { KubeClient } from '../kube/client.ts';
 import { isNotFound, unlessNotFound } from '../kube/errors.ts';
 import { type Lease, LEASES } from '../kube/objects.ts';
 import { fenced } from '../runtime/fence.ts';
-import type { Environment } from './environment.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
 import type { LinkRead, Served } from './links.ts';
-import { type LastServed, readServedSpec } from './served-spec.ts';
+import { type LastServed, readServedSpec } from './lease/served-spec.ts';
 
 /** What Leases are read and deleted with. */
-type LeaseEnvironment = Pick<Environment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
+type LeaseEnvironment = Pick<SharedEnvironment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
 
 export class Records {
   readonly #env: LeaseEnvironment;

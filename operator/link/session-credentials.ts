@@ -2,12 +2,12 @@
 import { fenced } from '../runtime/fence.ts';
 import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../target/renewal/account-token.ts';
-import type { Environment } from './environment.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
 
 /** @param cluster the target */
 export function measuredCredentials(
   cluster: string,
-  env: Pick<Environment, 'config' | 'tuning' | 'metrics' | 'client' | 'mayWrite'>,
+  env: Pick<SharedEnvironment, 'config' | 'tuning' | 'metrics' | 'client' | 'mayWrite'>,
   { onVerdict, adopt }: Pick<CredentialsOptions, 'onVerdict' | 'adopt'>,
 ): Credentials {
   const { config, tuning, metrics, client, mayWrite } = env;
@@ -27,7 +27,11 @@ export function measuredCredentials(
 }
 
 /** Sets when the token in use ends, and when it is to be renewed (rule P4); a token without an end has no series. */
-function measure({ metrics }: Pick<Environment, 'metrics'>, cluster: string, token: AccountToken | undefined): void {
+function measure(
+  { metrics }: Pick<SharedEnvironment, 'metrics'>,
+  cluster: string,
+  token: AccountToken | undefined,
+): void {
   const { credentialsExpiry, credentialsRenewal } = metrics.target;
   const labels = { target_cluster_name: cluster };
   if (token === undefined) {

@@ -1,5 +1,5 @@
 /**
- * What the session of a Link has found, for the Link's status: put together from what its parts know. Pure; `status.ts`
+ * What the session of a Link has found, for the Link's status: put together from what its parts know. Pure; `status/status.ts`
  * makes conditions of it.
  */
 import type { LinkSettings } from '../../crds/index.ts';
@@ -15,8 +15,8 @@ import { splitKey } from '../kube/objects.ts';
 import { notMirrored } from '../mirror/status.ts';
 import type { Mirrors } from '../mirrors/mirrors.ts';
 import type { Reachability } from '../served/reachability.ts';
-import type { NotAdmittedFindings, SessionFindings } from './status.ts';
-import type { WriteLease } from './write-lease.ts';
+import type { NotAdmittedFindings, SessionFindings } from './status/status.ts';
+import type { WriteLease } from './lease/write-lease.ts';
 
 /** What the parts of a session know. */
 export interface SessionParts {

@@ -30,8 +30,8 @@ import { Reachability } from '../served/reachability.ts';
 import { isApplied } from '../served/selection.ts';
 import { measuredCredentials } from './session-credentials.ts';
 import { findingsOf } from './session-findings.ts';
-import type { SessionFindings } from './status.ts';
-import { WriteLease, type WriteLeaseOptions } from './write-lease.ts';
+import type { SessionFindings } from './status/status.ts';
+import { WriteLease, type WriteLeaseOptions } from './lease/write-lease.ts';
 
 export class Session implements GatewayListener {
   /** The Lease of the Link. */

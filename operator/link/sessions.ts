@@ -15,7 +15,7 @@ import type { LinkReport } from '../served/environment.ts';
 import { Keeping } from './keeping.ts';
 import { Removal } from './leftovers.ts';
 import type { Roster } from './roster.ts';
-import type { ServedSpec } from './served-spec.ts';
+import type { ServedSpec } from './lease/served-spec.ts';
 import { Session } from './session.ts';
 
 /** What is done for one cluster. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Annotation, OUR_MANAGERS } from '../../crds/wire.ts';
 import { keeperOf, type KeptSecret } from '../kube/keeper.ts';
 import type { Secret } from '../kube/objects.ts';
-import type { LinkObject } from './status-writer.ts';
+import type { LinkObject } from './status/writer.ts';
 
 /**
  * Reports whether two versions of a Link agree in everything that a session depends on. After a restore from a backup

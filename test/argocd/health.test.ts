@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mirrored, notMirrored, type MirrorStatus } from '../../operator/mirror/status.ts';
 import { verdict } from '../../operator/kube/conditions.ts';
-import { type LinkFindings, linkStatus } from '../../operator/link/status.ts';
+import { type LinkFindings, linkStatus } from '../../operator/link/status/status.ts';
 import { link } from '../support/builders.ts';
 import { onArgoCd } from './available.ts';
 import { HealthOf } from './health-of.ts';

@@ -5,7 +5,7 @@
 import { expect } from 'vitest';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import { verdict } from '../../../operator/kube/conditions.ts';
-import { linkStatus, type LinkFindings, NO_FINDINGS } from '../../../operator/link/status.ts';
+import { linkStatus, type LinkFindings, NO_FINDINGS } from '../../../operator/link/status/status.ts';
 
 const SELECTOR = /(?<metric>[a-z]\w*)(?:\{(?<matchers>(?:[^"}]|"[^"]*")*)\}|(?=\[))/g;
 const MATCHER = /(?<label>\w+)(?:=~|!~|!=|=)"(?<value>[^"]*)"/g;

@@ -3,8 +3,8 @@ import type { Defect } from '../defect.ts';
 const LINKS = { file: 'operator/link/links.ts', tests: ['test/operator/link/links.test.ts'] };
 
 const STATUS_BEFORE = {
-  file: 'operator/link/status-before.ts',
-  tests: ['test/operator/link/status-before.test.ts'],
+  file: 'operator/link/status/before.ts',
+  tests: ['test/operator/link/status/before.test.ts'],
 };
 
 const CLUSTERS = { file: 'operator/link/clusters.ts', tests: ['test/operator/link/clusters.test.ts'] };

@@ -1,7 +1,7 @@
 import type { Defect } from '../defect.ts';
 
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
-const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/operator/link/status-writer.test.ts'] };
+const STATUS_WRITER = { file: 'operator/link/status/writer.ts', tests: ['test/operator/link/status/writer.test.ts'] };
 
 const MAIN = { file: 'operator/main.ts', tests: ['test/operator/main.test.ts'] };
 

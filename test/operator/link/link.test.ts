@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { verdict } from '../../../operator/kube/conditions.ts';
 import { Link } from '../../../operator/link/link.ts';
-import { type LinkStatusPatch, NO_FINDINGS, type SessionFindings } from '../../../operator/link/status.ts';
-import type { LinkObject } from '../../../operator/link/status-writer.ts';
+import { type LinkStatusPatch, NO_FINDINGS, type SessionFindings } from '../../../operator/link/status/status.ts';
+import type { LinkObject } from '../../../operator/link/status/writer.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';

@@ -163,7 +163,7 @@ spec:
   sources: [
     'link/links',
     'link/link',
-    'link/status',
+    'link/status/status',
     'link/session-findings',
     'link/leftovers',
     'link/session',

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { sleep } from '../../../operator/kube/backoff.ts';
-import { ApiError } from '../../../operator/kube/errors.ts';
-import type { Logger } from '../../../operator/runtime/logger.ts';
-import { SERVICES } from '../../../operator/kube/objects.ts';
-import type { LinkStatusPatch } from '../../../operator/link/status.ts';
-import type { LinkStatusBefore } from '../../../operator/link/status-before.ts';
-import { type LinkObject, StatusWriter } from '../../../operator/link/status-writer.ts';
-import { fenceable } from '../../support/fenced.ts';
+import { sleep } from '../../../../operator/kube/backoff.ts';
+import { ApiError } from '../../../../operator/kube/errors.ts';
+import type { Logger } from '../../../../operator/runtime/logger.ts';
+import { SERVICES } from '../../../../operator/kube/objects.ts';
+import type { LinkStatusPatch } from '../../../../operator/link/status/status.ts';
+import type { LinkStatusBefore } from '../../../../operator/link/status/before.ts';
+import { type LinkObject, StatusWriter } from '../../../../operator/link/status/writer.ts';
+import { fenceable } from '../../../support/fenced.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

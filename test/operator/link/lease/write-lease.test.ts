@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aborted, RevokedError } from '../../../operator/kube/abort.ts';
-import { LEASES } from '../../../operator/kube/objects.ts';
-import type { Environment } from '../../../operator/link/environment.ts';
-import { WriteLease } from '../../../operator/link/write-lease.ts';
-import { eventually } from '../../cluster/workload/eventually.ts';
-import { RecordedReport } from './recorded.ts';
-import { Stage } from './stage.ts';
+import { aborted, RevokedError } from '../../../../operator/kube/abort.ts';
+import { LEASES } from '../../../../operator/kube/objects.ts';
+import type { Environment } from '../../../../operator/link/environment.ts';
+import { WriteLease } from '../../../../operator/link/lease/write-lease.ts';
+import { eventually } from '../../../cluster/workload/eventually.ts';
+import { RecordedReport } from '../recorded.ts';
+import { Stage } from '../stage.ts';
 
 const OURS = { holder: 'linkspan-0', cluster: 'west' };
 

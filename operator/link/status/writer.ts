@@ -3,15 +3,15 @@
  * remembered: a CRD that prunes our fields, as Linkerd's own does, causes no second write (rule G5).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { type Fields, fieldsOf } from '../kube/conditions.ts';
-import { describe, isNotFound } from '../kube/errors.ts';
-import { fenced, type MayWrite } from '../runtime/fence.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { KubeObject, Resource } from '../kube/objects.ts';
+import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { type Fields, fieldsOf } from '../../kube/conditions.ts';
+import { describe, isNotFound } from '../../kube/errors.ts';
+import { fenced, type MayWrite } from '../../runtime/fence.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { LinkStatusPatch } from './status.ts';
-import { type LinkStatusBefore, readStatus } from './status-before.ts';
+import { type LinkStatusBefore, readStatus } from './before.ts';
 
 /** A Link as its status writer reads it. */
 export interface LinkObject extends KubeObject {

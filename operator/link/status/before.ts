@@ -2,8 +2,8 @@
  * Reads back the status of a Link. It is foreign data: anybody with the right may write it, and a CRD that is not ours
  * allows more than ours. What is not of the expected form is left out, and no form makes this throw (rule G1).
  */
-import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../kube/conditions.ts';
-import type { MirrorServiceBefore } from '../mirror/status.ts';
+import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';
+import type { MirrorServiceBefore } from '../../mirror/status.ts';
 
 /** Fields of `status.mirrors` that a Link without a policy does not have. */
 export const NOT_ADMITTED_COUNTS = ['notAdmitted', 'waitingForApproval'] as const;

@@ -4,11 +4,11 @@
  * spec of this very Link, and if nobody else has held the Lease since it was written.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type LinkSettings, readLink } from '../../crds/index.ts';
-import { Annotation } from '../../crds/wire.ts';
-import type { Lease } from '../kube/objects.ts';
-import type { LeaseNotes } from '../runtime/lease-record.ts';
-import { type Note, noteOf, readNote } from '../served/lease-notes.ts';
+import { type LinkSettings, readLink } from '../../../crds/index.ts';
+import { Annotation } from '../../../crds/wire.ts';
+import type { Lease } from '../../kube/objects.ts';
+import type { LeaseNotes } from '../../runtime/lease-record.ts';
+import { type Note, noteOf, readNote } from '../../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 

@@ -1,8 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
-import { verdict } from '../../../operator/kube/conditions.ts';
-import { type LinkFindings, linkStatus, type LinkStatusPatch, NO_FINDINGS } from '../../../operator/link/status.ts';
-import { readStatus } from '../../../operator/link/status-before.ts';
-import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
+import { verdict } from '../../../../operator/kube/conditions.ts';
+import {
+  type LinkFindings,
+  linkStatus,
+  type LinkStatusPatch,
+  NO_FINDINGS,
+} from '../../../../operator/link/status/status.ts';
+import { readStatus } from '../../../../operator/link/status/before.ts';
+import { mirrored, notMirrored } from '../../../../operator/mirror/status.ts';
 
 const yes = verdict('True', 'Fine', '');
 const no = verdict('False', 'Broken', 'it is broken');

@@ -2,14 +2,14 @@
  * The Lease under which the mirrors of one Link are written (rule H1), the one that Linkerd's controller takes. Work
  * runs while it is held, and has ended before it is released or deleted.
  */
-import { Annotation, writeLeaseName } from '../../crds/wire.ts';
-import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
-import { endOfWrites } from '../runtime/fence.ts';
-import { LeaseLock } from '../runtime/lease.ts';
-import type { LeaseNotes } from '../runtime/lease-record.ts';
-import { leaseRemedy } from '../source/advice.ts';
-import { type LeaseSurroundings, sharedLease } from '../source/shared-lease.ts';
-import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
+import { Annotation, writeLeaseName } from '../../../crds/wire.ts';
+import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
+import { endOfWrites } from '../../runtime/fence.ts';
+import { LeaseLock } from '../../runtime/lease.ts';
+import type { LeaseNotes } from '../../runtime/lease-record.ts';
+import { leaseRemedy } from '../../source/advice.ts';
+import { type LeaseSurroundings, sharedLease } from '../../source/shared-lease.ts';
+import type { LinkReport, SharedEnvironment } from '../../served/environment.ts';
 import { isSameSpec, recordOf, type ServedSpec } from './served-spec.ts';
 
 export interface WriteLeaseOptions {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { verdict } from '../../../operator/kube/conditions.ts';
-import { linkStatus, NO_FINDINGS } from '../../../operator/link/status.ts';
-import { readStatus } from '../../../operator/link/status-before.ts';
-import { mirrored } from '../../../operator/mirror/status.ts';
+import { verdict } from '../../../../operator/kube/conditions.ts';
+import { linkStatus, NO_FINDINGS } from '../../../../operator/link/status/status.ts';
+import { readStatus } from '../../../../operator/link/status/before.ts';
+import { mirrored } from '../../../../operator/mirror/status.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 const NOW = new Date('2026-01-02T00:00:00Z');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Annotation } from '../../../crds/wire.ts';
-import type { Lease } from '../../../operator/kube/objects.ts';
-import { readLinkObject } from '../../../operator/link/links.ts';
-import { readServedSpec, recordOf, servedSpecOf } from '../../../operator/link/served-spec.ts';
-import { link } from '../../support/builders.ts';
+import { Annotation } from '../../../../crds/wire.ts';
+import type { Lease } from '../../../../operator/kube/objects.ts';
+import { readLinkObject } from '../../../../operator/link/links.ts';
+import { readServedSpec, recordOf, servedSpecOf } from '../../../../operator/link/lease/served-spec.ts';
+import { link } from '../../../support/builders.ts';
 
 const METADATA = { uid: 'one', generation: 7, creationTimestamp: '2026-01-01T00:00:00Z' };
 const valid = readLinkObject(link('west', { targetClusterName: 'west' }, METADATA));

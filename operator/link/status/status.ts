@@ -2,18 +2,18 @@
  * The status of a Link as a value: a session's findings as conditions (rule G1), the gateway, and the mirrors. Pure;
  * the status writer decides what is written.
  */
-import type { GatewayStatus, LinkStatus, MirrorCounts } from '../../crds/index.ts';
-import { Annotation, LinkApi } from '../../crds/wire.ts';
-import type { GatewayFindings } from '../gateway/gateway.ts';
-import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
+import type { GatewayStatus, LinkStatus, MirrorCounts } from '../../../crds/index.ts';
+import { Annotation, LinkApi } from '../../../crds/wire.ts';
+import type { GatewayFindings } from '../../gateway/gateway.ts';
+import { type Condition, setCondition, toTime, type Verdict, verdict } from '../../kube/conditions.ts';
 import {
   countsByReason,
   mirrorServices,
   type MirrorServiceEntry,
   mirrorState,
   type MirrorStatus,
-} from '../mirror/status.ts';
-import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './status-before.ts';
+} from '../../mirror/status.ts';
+import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
  * What is known about a Link. While a verdict is undefined, the condition that was written before for the same
