@@ -16,10 +16,10 @@ export interface Refused {
 
 export interface Admission {
   readonly mode: MirrorMode;
-  /** In the order of rule I3: labels, annotations and ports are those of the first. */
+  /** In the order of rule I3. The first member decides about labels, annotations and ports. */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
-  /** Whether the namespace may be written to; if not, everything there is stays as it is. */
+  /** Whether the namespace may be written to. If not, existing objects stay unchanged. */
   readonly isWritable: boolean;
 }
 
@@ -53,7 +53,10 @@ export function admit(observed: ObservedFederation): Admission {
   };
 }
 
-/** What one cluster has to do with the federated Service, by itself; undefined for nothing. */
+/**
+ * Returns whether the Service of one cluster is a member or is refused, judged by itself; undefined if the cluster
+ * has none.
+ */
 function standingOf(
   { local }: ObservedFederation,
   target: TargetParty | undefined,
@@ -73,9 +76,9 @@ function standingOf(
 }
 
 /**
- * Returns how members are reached: through gateways if any member's Link wants that, and its gateway has, or had, an address
- * (rule I5). The present shape stays while any membership must stay as it is. While another may write local memberships
- * (rule I7), a shape with gateways stays as long as any member could be reached through one.
+ * Returns how members are reached (rule I5): through gateways if the Link of any member asks for that and its gateway
+ * has, or had, an address. The present mode stays while any membership must not change. While another operator may
+ * write local memberships (rule I7), gateway mode stays as long as any member can be reached through a gateway.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
   const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));
@@ -86,21 +89,23 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 }
 
 /**
- * Reports whether what the local Service has to do with it is ours to decide: on a flat network, it is an annotation, which
- * only the holder of the Lease writes, also when the shape has just changed to that (rule I7).
+ * Reports whether the local membership is ours to decide. On a flat network it is an entry of an annotation, which
+ * only the holder of the Lease writes, even right after the mode has changed (rule I7).
  */
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
-/** Reports whether a member stays in whatever shape there is, or can be reached through a gateway. */
+/** Reports whether a member can be reached through a gateway, or must not change at all. */
 const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 
-/** Reports whether a member is to be reached through its gateway, whose address may not be known yet. */
+/** Reports whether the Link of a member asks for its gateway. The gateway need not have an address yet. */
 const wantsGateways = ({ target, service }: Member): boolean =>
   target?.mode === 'gateway' && target.gateway !== undefined && portsIn('gateway', service).length > 0;
 
-/** Admits a Service that has the ports that count; through gateways, any of them (rules I4, I5). */
+/**
+ * Admits a Service that has all ports of the first member. In gateway mode, one shared port is enough (rules I4, I5).
+ */
 function withPorts(member: Member, ports: readonly MirrorPort[], mode: MirrorMode): Standing {
   const { target, service } = member;
   if (service === undefined) return member;

@@ -1,6 +1,6 @@
 /**
- * Which clusters may have a member that is not known yet, so that a federated Service without members stays, and
- * clients keep its ClusterIP (rule I6). Pure.
+ * Clusters that may have a member that is not known yet. While there is one, a federated Service without members
+ * stays, so that clients keep its ClusterIP (rule I6). Pure.
  */
 import type { RefusalReason } from '../mirror/reasons.ts';
 import { isFederated } from '../source/owner.ts';
@@ -8,7 +8,7 @@ import type { Admission } from './admission.ts';
 import { invalidMember } from './refusals.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
-/** Returns the clusters that a Service waits for; none while it has members. Undefined among them: the local cluster. */
+/** Returns the clusters that a Service waits for; none while it has members. The local cluster is `undefined`. */
 export function awaitedClusters(
   { live, local, targets }: ObservedFederation,
   { members, refused, isWritable }: Admission,
@@ -27,11 +27,14 @@ export function awaitedClusters(
   ]);
 }
 
-/** Reports whether a cluster of this operator's Links may have a member that is not known. */
+/** Reports whether a cluster may have a member that is not known, and belongs to a Link of this operator. */
 export const mayYetHaveMember = ({ knowledge, mayHaveMember, isLinked }: TargetParty): boolean =>
   knowledge !== 'known' && mayHaveMember && isLinked !== false;
 
-/** Reports whether a member is left out only until something is known, or the Lease of local memberships is held. */
+/**
+ * Reports whether a refusal may end without a change of the member: once something becomes known, or we hold the
+ * Lease of local memberships.
+ */
 function isUndecided({ isDiscoverable, gateway }: TargetParty, reason: RefusalReason): boolean {
   switch (reason) {
     case 'WaitingForCredentials':

@@ -1,4 +1,7 @@
-/** One federated Service decided: what is observed in, the manifests and the status of each cluster out. Pure. */
+/**
+ * Decides about one federated Service: takes what is observed, returns the manifests and the status of each cluster.
+ * Pure.
+ */
 import { federatedName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { Manifests } from '../mirror/manifests.ts';
@@ -17,17 +20,20 @@ export interface FederationDecision {
   readonly admission: Admission;
   readonly manifests: Manifests;
   /**
-   * By target cluster, an entry for `status.federatedServices` of its Link; none for a cluster that has no such Service,
-   * or whose membership stays as it is.
+   * Entry for `status.federatedServices` of a Link, by target cluster. There is none for a cluster without such a
+   * Service, or whose membership stays as it is.
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
-  /** The same for the local Service. */
+  /** Such an entry for the Service of the local cluster. */
   readonly local: MirrorStatus | undefined;
-  /** Whether nothing of it may be written or deleted: another operator serves it, or may (rule I9). */
+  /** Whether the objects must not be written or deleted, since another operator serves it, or may (rule I9). */
   readonly isLeft: boolean;
-  /** The clusters for whose sake it stays without members; undefined among them: the local cluster (rule I6). */
+  /**
+   * Clusters that may still have a member, so that the Service stays without members (rule I6). The local cluster is
+   * `undefined`.
+   */
   readonly awaited: ReadonlySet<string | undefined>;
-  /** Whether it names this operator only since a cluster that is yet to be read may have a member (rule I9). */
+  /** Whether it names this operator only because a cluster that is still to be read may have a member (rule I9). */
   readonly isUnsure: boolean;
 }
 
@@ -55,7 +61,10 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
   }
 }
 
-/** Everything as it is: another operator serves it. Members of our Links wait for that one to go. */
+/**
+ * Leaves everything as it is, since another operator serves it. Members of our Links wait until that operator is
+ * gone.
+ */
 function left(observed: ObservedFederation): FederationDecision {
   const refused = observed.targets.flatMap((target) =>
     target.knowledge === 'known' && target.service !== undefined
@@ -69,7 +78,10 @@ function left(observed: ObservedFederation): FederationDecision {
   return { admission, manifests, ...statusesOf(observed, admission), ...none, isLeft: true };
 }
 
-/** Without the Lease, the local membership is another's; but slices, by which it shows in gateway shape, are only ours. */
+/**
+ * Leaves the local membership to another operator while we do not hold the Lease. Gateway mode is different: there it
+ * consists of slices, which are always ours.
+ */
 function besideOthers(observed: ObservedFederation): ObservedFederation {
   const { local } = observed;
   if (local.isHeld || local.knowledge === 'unknown' || membershipOf(observed)?.mode === 'gateway') return observed;

@@ -1,6 +1,6 @@
 /**
- * Federated Services as they are derived: one key for each namespace and name covers all clusters (rule I2). What clusters
- * that take part know goes in, and a status for each of them comes out.
+ * The derivation of federated Services. One key, a namespace and name, covers all clusters (rule I2). It observes
+ * what each cluster knows, and reports a status to each.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { describe, isConflict } from '../kube/errors.ts';
@@ -27,11 +27,11 @@ export interface Participants {
   readonly local: Participant<LocalParty>;
   /** By cluster. */
   readonly parties: ReadonlyMap<string, FederationParty>;
-  /** Every cluster that has taken part: it is one of this operator's. */
+  /** Every cluster that has taken part since the start; each is one of this operator's. */
   readonly met: ReadonlySet<string>;
   /**
-   * Whether a Link names a cluster, or it is not known yet that none does. The memberships of such a cluster stay while no
-   * session of it takes part (rule I6).
+   * Whether a Link names a cluster, or that is not known yet. The memberships of such a cluster stay while none of
+   * its sessions takes part (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /** Target clusters of all Links that select members, with a session or without (rule I6). */
@@ -42,14 +42,14 @@ export interface FederationOptions extends Participants {
   readonly env: Pick<SharedEnvironment, 'config' | 'log'> & {
     readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
   };
-  /** Delay before a key that awaits something is looked at again, in milliseconds. */
+  /** Time until a key that waits for something is reconciled again, in milliseconds. */
   readonly awaitedRetryMs: number;
 }
 
 export class FederationDerivation implements Derivation<ObservedFederation, FederationDecision, Refusal> {
   readonly texts = MIRROR_TEXTS;
   readonly #options: FederationOptions;
-  /** Keys that were reported with a status. */
+  /** Keys that have a reported status. */
   readonly #reported = new Set<string>();
   /** Keys whose members have all joined. */
   readonly #settled = new Set<string>();
@@ -64,7 +64,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     return new Set([...env.source.federations(), ...keys, ...this.#reported]);
   }
 
-  /** Reports whether every member that the key has had when it was looked at last has joined. */
+  /** Reports whether all members of a key had joined when it was last reconciled. */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
   }
@@ -106,7 +106,10 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     return goalOf(manifests, isLeft ? { ...owned, foreign: undefined } : owned);
   }
 
-  /** What the writes of one federated Service need: the Leases of those whose memberships they may change (rule H1). */
+  /**
+   * Returns a check for each write of one federated Service: we hold the Leases of all clusters whose memberships it
+   * may change (rule H1).
+   */
   fence(observed: ObservedFederation): MayWrite {
     const { local, parties } = this.#options;
     const clusters = membershipOf(observed)?.clusters;
@@ -147,7 +150,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
-  /** Forgets the answers by which memberships have ended: each is good for one attempt. */
+  /** Forgets the answers that ended memberships: each answer is good for one attempt. */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const { knowledge, service, link } of targets) {
       if (knowledge === 'known' && service === undefined) {
@@ -172,11 +175,11 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 }
 
-/** Whether an object that prevents a creation is ours after all: the store was behind. */
+/** Reports whether an object is ours. It may have prevented a creation because the store was behind. */
 export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
-/** A cluster that has a Link, or may have one, and no session that takes part. */
+/** Stands for a cluster that has a Link, or may have one, but no session that takes part. */
 export const unknownParty = (cluster: string): TargetParty => ({
   knowledge: 'unknown',
   link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
@@ -189,7 +192,7 @@ export const unknownParty = (cluster: string): TargetParty => ({
   anyReady: undefined,
 });
 
-/** The status of a member, if what it asks for could not be written. */
+/** Returns the status of a member after a pass that may have failed. */
 function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): MirrorStatus {
   const [refusal] = refusals;
   if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };

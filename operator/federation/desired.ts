@@ -1,6 +1,6 @@
 /**
- * What must exist of one federated Service: observed state and its members in, manifests out, by rendering the construct
- * that users compose. Pure. A membership that is not ours to decide now is rendered as it is.
+ * Renders the manifests of one federated Service from what is observed and from its members, by the construct that
+ * users compose. Pure. A membership that is not ours to decide now is rendered as it is.
  */
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
@@ -16,7 +16,7 @@ import { followingGateways, gatewayMember, localSlices, retainedSlices } from '.
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
-/** Returns what is ours of a federated Service; a Service that only has its name is not (rule I8). */
+/** Returns the objects that are ours. A Service that only has the name is not (rule I8). */
 export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFederation): OwnedObjects => ({
   services: live !== undefined && isFederated(live) ? [live] : [],
   endpoints: [],
@@ -24,7 +24,10 @@ export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFeder
   foreign: namespaceState === 'exists' ? foreign : undefined,
 });
 
-/** @param isAwaited whether a cluster may have a member that is not known yet: the Service stays also without members */
+/**
+ * @param isAwaited whether a cluster may have a member that is not known yet, so that the Service stays even without
+ *   members
+ */
 export function desired(observed: ObservedFederation, admission: Admission, isAwaited: boolean): Manifests {
   const { mode, members, isWritable, refused } = admission;
   if (!isWritable) return asItIs(observed);
@@ -56,11 +59,11 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
 }
 
-/** Reports whether it is known which endpoints a member has, so that its slices can take over from an annotation. */
+/** Reports whether the endpoints of a member are known, so that slices can replace its entry in the annotation. */
 const hasKnownEndpoints = ({ local }: ObservedFederation, { target }: Member): boolean =>
   target === undefined ? local.slices !== undefined : target.anyReady !== undefined;
 
-/** Everything that is ours, as it is: nothing is written and nothing deleted. */
+/** Returns all our objects unchanged: nothing is written or deleted. */
 export const asItIs = (observed: ObservedFederation): Manifests => ({
   ...NOTHING,
   services: ownedOf(observed).services.map((object) => ({ of: SERVICES, object })),
@@ -75,7 +78,7 @@ export const standing = (observed: ObservedFederation): Manifests => ({
 
 const slice = (object: EndpointSlice | ApiJson): Desired => ({ of: ENDPOINT_SLICES, object });
 
-/** The Service, and the slices of the members whose slices are ours to write. */
+/** Renders the Service, and the slices that are ours to write. */
 function rendered(observed: ObservedFederation, { mode, members }: Admission): readonly ApiJson[] {
   const { name, namespace, live } = observed;
   const [first] = members;
@@ -105,8 +108,8 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 }
 
 /**
- * Returns the Service without members, in its present shape. While we do not hold the Lease of local memberships, it is flat
- * instead, with an empty list of members: Linkerd's local mirror deletes a Service that has no list (rule I7).
+ * Returns the Service without members, in its present mode. While we do not hold the Lease of local memberships it is
+ * flat instead, with an empty list of members: Linkerd's local mirror deletes a Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;
@@ -123,7 +126,10 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
   }));
 }
 
-/** Labels and annotations stay those of a member that cannot be read now, whoever has written them (rules I3, I6). */
+/**
+ * Keeps the labels and annotations of a first member that cannot be read now, whoever has written them (rules I3,
+ * I6).
+ */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
   const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;
   const memberships = [Annotation.remoteDiscovery, Annotation.localDiscovery].flatMap((key) => {
@@ -136,7 +142,7 @@ function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service
   };
 }
 
-/** The namespace, if it is missing and a member's Link has it created. */
+/** Returns the namespace if it is missing and the Link of a member asks for its creation. */
 function namespacesOf({ namespace, namespaceState, targets }: ObservedFederation): readonly Desired[] {
   const creator = namespaceState === 'missing' ? targets.find(createsNamespace) : undefined;
   if (creator === undefined) return [];

@@ -1,4 +1,7 @@
-/** The federated Services: clusters join as parties, and what is derived of what they know is kept true. */
+/**
+ * The controller of federated Services. Clusters join as parties, and the Services are kept as these parties call
+ * for.
+ */
 import type { FederationDecision } from './decide.ts';
 import { FederationDerivation, isOfFederation, type Participants } from './derivation.ts';
 import type { ObservedFederation } from './observed.ts';
@@ -54,12 +57,12 @@ export class Federations implements Federation, DiscoveryListener {
     this.#controller.add(key);
   }
 
-  /** Reconciles all keys: which clusters have Links, or something else that concerns them all, has changed. */
+  /** Reconciles all keys: something that concerns all of them has changed, such as which clusters have Links. */
   addAll(): void {
     this.#controller.addAll();
   }
 
-  /** Reconciles the keys that a cluster has a part in: whether it has a Link, or credentials, has changed. */
+  /** Reconciles the keys of one cluster: whether it has a Link, or credentials, has changed. */
   addOf(cluster: string): void {
     const { source } = this.#options.env;
     const keys = this.#parties.get(cluster)?.keys() ?? [];

@@ -24,19 +24,19 @@ export class LocalLease {
     this.#lock = new LeaseLock(sharedLease(LOCAL_WRITE_LEASE, env));
   }
 
-  /** Whether it is held, as far as is known. */
+  /** Whether we hold it, as far as is known. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** Whether it is certainly held at this moment: ask right before each write. */
+  /** Whether we certainly hold it now. Ask right before each write. */
   get mayWrite(): boolean {
     return this.#lock.mayWrite;
   }
 
   /**
-   * Acquires the Lease, again and again.
-   * @param onChange called whenever it was acquired, or lost for a reason
+   * Acquires the Lease, and again whenever it is lost.
+   * @param onChange called each time we have acquired it, or have lost it for a reason
    */
   run(onChange: (lost?: RevokedError) => void): void {
     const { log, config } = this.#env;
@@ -67,7 +67,7 @@ export class LocalLease {
     });
   }
 
-  /** Releases the Lease. What writes under it must have ended. */
+  /** Releases the Lease. All writes under it must have ended before. */
   async release(): Promise<void> {
     this.#stopped.abort(new Error('the Lease is released'));
     await this.#locked;

@@ -1,7 +1,7 @@
 /**
- * The part of the source cluster in federated Services (rules I1, I5, I7): its Services that `--federated-selector`
- * selects are read as those of a target are, with the pods behind them, and join while the Lease of local memberships is
- * held. With no selector nothing is read, and nothing joins.
+ * The source cluster as a party of federated Services (rules I1, I5, I7). The Services that `--federated-selector`
+ * selects are read like those of a target, with the pods behind them. They join while the Lease of local memberships
+ * is held. Without a selector nothing is read, and nothing joins.
  */
 import { parseSelectorText, type Selector } from '../../crds/selector.ts';
 import type { LocalParty } from './observed.ts';
@@ -27,7 +27,7 @@ export interface LocalMemberOptions {
   readonly events: Pick<EventRecorder, 'record'>;
 }
 
-/** What is not selected, and never will be. */
+/** Party without a selector: no Service of the cluster ever joins. */
 const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
 
 export class LocalMember implements Participant<LocalParty> {
@@ -58,7 +58,10 @@ export class LocalMember implements Participant<LocalParty> {
     return { knowledge: 'known', isHeld, service: this.#service(key), slices: members.slicesOf(key) };
   }
 
-  /** Reports whether writes may be sent now: local memberships are certainly ours, or are not ours at all. */
+  /**
+   * Reports whether a write may be sent now: we certainly hold the Lease of local memberships, or did not decide as
+   * if we held it.
+   */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 
   report(key: string, status: MirrorStatus | undefined): void {
@@ -74,7 +77,7 @@ export class LocalMember implements Participant<LocalParty> {
     this.#lease.run((reason) => void federations.interrupt(reason));
   }
 
-  /** Stops, and releases the Lease: federations must have stopped. */
+  /** Stops, and releases the Lease. The controller of federated Services must have stopped before. */
   async stop(): Promise<void> {
     this.#target?.stop();
     this.#stopped.abort(new Error('the operator stops'));
@@ -82,7 +85,7 @@ export class LocalMember implements Participant<LocalParty> {
     await this.#report.forget();
   }
 
-  /** A Service that is selected. Mirrors and federated Services have the label from what they were made of. */
+  /** Returns a Service that is selected. Mirrors and federated Services are not, though they copy the label. */
   #service(key: string): Service | undefined {
     const service = this.#target?.members.get(key);
     return service === undefined || isMirrorItself(service) ? undefined : service;
@@ -119,7 +122,7 @@ export class LocalMember implements Participant<LocalParty> {
   }
 }
 
-/** The selector was checked when the configuration was read. */
+/** Returns the selector, which was validated with the configuration. */
 function selectorOf({ config }: LocalMemberEnvironment): Selector | undefined {
   const parsed = parseSelectorText(config.federatedSelector);
   return parsed.ok ? parsed.value : undefined;

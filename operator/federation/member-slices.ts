@@ -1,6 +1,6 @@
 /**
- * The slices of the members of a federated Service that leads through gateways (rule I5): what the construct is given for
- * those that are known, and the slices of the others as they are, with at most their gateway brought up to date. Pure.
+ * The slices of a federated Service in gateway mode (rule I5). Members whose endpoints are known become input of the
+ * construct. The slices of other members stay, and only follow their gateway. Pure.
  */
 import {
   type ApiJson,
@@ -19,8 +19,9 @@ import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns a member with its gateway as it is now. Before the first lookup and the first verdict its slices keep what they
- * have, and so they do while its pods are not known (rule F2). Without an address the construct renders no slices.
+ * Returns a member with the present state of its gateway. Until the first lookup and the first verdict, and while its
+ * pods are not known (rule F2), its slices keep their addresses and readiness. Without an address the construct
+ * renders no slices.
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
   const { link, knowledge } = target;
@@ -31,12 +32,12 @@ export function gatewayMember(observed: ObservedFederation, { service }: Member,
   return { targetCluster, targetClusterDomain: link.clusterDomain, ports: portsIn('gateway', service), endpoints };
 }
 
-/** A target, as far as the endpoints of its gateway follow from it. */
+/** What decides about the endpoints of a target's gateway. */
 export type GatewayTarget = Pick<TargetParty, 'gateway' | 'anyReady'>;
 
 /**
- * Returns the gateway of a target as it is now; what is not known of it is taken from the slices of the target that there
- * are. Undefined if it has no address.
+ * Returns the present state of a target's gateway; its existing slices fill in what is not known. Undefined if it has
+ * no address.
  */
 export function gatewayEndpointsOf(
   { gateway, anyReady }: GatewayTarget,
@@ -48,14 +49,14 @@ export function gatewayEndpointsOf(
   return { port, identity, addresses, alive, ready: anyReady ?? listed.length > 0 };
 }
 
-/** Returns the slices of the local Service; none while they are not known, or not ours to copy. */
+/** Returns the slices of the local Service. There are none while they are not known or not ours to copy. */
 export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
   knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
 
 /** Reports whether the endpoints of a slice have IP addresses. */
 export const isOfAddresses = ({ addressType }: EndpointSlice): boolean => addressType !== 'FQDN';
 
-/** Returns a slice as the construct copies it, without hostnames. */
+/** Returns what the construct copies of a slice; hostnames are left out. */
 export const asCopied = ({ metadata, addressType, endpoints, ports }: EndpointSlice): CopiedSlice => ({
   name: metadata.name,
   addressType: addressType as CopiedSlice['addressType'],
@@ -79,7 +80,10 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
   return { kind, name, namespace, uid };
 }
 
-/** Returns the slices of members that are not rendered by the construct: nothing new is known of them, but the gateway. */
+/**
+ * Returns the slices that the construct does not render: those of members about which nothing new is known. They only
+ * follow the gateway.
+ */
 export function retainedSlices(
   observed: ObservedFederation,
   members: readonly Member[],
@@ -96,7 +100,7 @@ export function retainedSlices(
   });
 }
 
-/** Returns the slices that there are; those of targets lead to gateways as they are now. */
+/** Returns the existing slices; those of targets are updated to their present gateways. */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
   const clusters = new Set<string | undefined>(observed.targets.map(({ link }) => link.cluster));
   return [
@@ -105,7 +109,7 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
   ];
 }
 
-/** The slices of a target with the gateway as it is now. */
+/** Returns the slices of a target, updated to its present gateway. */
 function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
   const { cluster } = target.link;
   const service = federatedName(observed.name);
@@ -113,9 +117,10 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 }
 
 /**
- * Returns the existing slices of a target that cannot be read, with the gateway's current addresses and readiness (rules C1,
- * I6). Slices without endpoints stay empty. If the Link has no gateway any more, they are not ready.
- * @param of the Service that they belong to, and what their names start with. Their labels may have been taken away.
+ * Returns the existing slices of a target that cannot be read, updated to its gateway's current addresses and
+ * readiness (rules C1, I6). Slices without endpoints stay empty. If the Link no longer has a gateway, no endpoint is
+ * ready.
+ * @param of Service that the slices belong to, and prefix of their names. Their labels may have been removed
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -154,7 +159,7 @@ export function refreshedSlices(
   });
 }
 
-/** The gateway as the slices of its cluster have it, where it is not known otherwise. */
+/** Returns addresses and readiness of a gateway; its existing slices fill in what is not known. */
 function liveOf(
   gateway: GatewayTarget['gateway'],
   slices: readonly EndpointSlice[],

@@ -8,18 +8,20 @@ import type { TargetParty } from './observed.ts';
 export interface Member {
   /** Undefined for the local cluster. */
   readonly target: TargetParty | undefined;
-  /** Undefined if the membership stays as it is, since what decides about it is not known, or is another's to decide. */
+  /**
+   * Undefined while nothing is known of the Service, or another operator decides: the membership then stays as it is.
+   */
   readonly service: Service | undefined;
-  /** Why the membership stays as it is although its Service is known. @default - it is not known, or another's to decide */
+  /** Why the membership stays as it is although its Service is known. @default - nothing else keeps it */
   readonly kept?: Refusal;
-  /** What the member cannot have. */
+  /** Note for the status: which ports of the federated Service the member lacks. */
   readonly note?: string;
 }
 
 /** Reports whether the gateway of a target has an address. */
 export const isResolved = (target: TargetParty | undefined): boolean => (target?.gateway?.addresses.length ?? 0) > 0;
 
-/** Returns the ports of a Service that a federated Service in this mode can have. */
+/** Returns those ports of a Service that a federated Service of this mode can have. */
 export function portsIn(mode: MirrorMode, service: Service | undefined): readonly MirrorPort[] {
   const ports = (service?.spec?.ports ?? []).map(
     ({ name, protocol, port, targetPort, appProtocol }) =>

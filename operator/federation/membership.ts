@@ -1,10 +1,10 @@
-/** What a federated Service says of itself: who its members are. Pure. */
+/** Reads from the objects of a federated Service who its members are. Pure. */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import { isFederated, isFlat, memberClusters, memberOf } from '../source/owner.ts';
 import type { ObservedFederation } from './observed.ts';
 
-/** The members that a federated Service has now. */
+/** Present members of a federated Service. */
 export interface Membership {
   readonly mode: MirrorMode;
   /** Target clusters. */
@@ -13,7 +13,7 @@ export interface Membership {
   readonly local: boolean;
 }
 
-/** Returns the members that there are; of a Service that is not ours, none. */
+/** Returns the present members; none of a Service that is not ours. */
 export function membershipOf({
   name,
   live,
@@ -37,7 +37,10 @@ export function membershipOf({
   };
 }
 
-/** Returns the target clusters that have anything here: members, and slices that a list hides or that have no Service. */
+/**
+ * Returns the target clusters that are members or have slices here. Slices count even if an annotation hides them, or
+ * if their Service is gone.
+ */
 export const listedClusters = (observed: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): ReadonlySet<string> =>
   new Set([
     ...(membershipOf(observed)?.clusters ?? []),

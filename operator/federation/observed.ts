@@ -1,6 +1,6 @@
 /**
- * One plain value with everything that decides what one federated Service must be: the Services of one namespace and
- * name in all clusters, and what there is of the federated Service. It is read from stores, without I/O.
+ * The value that decides about one federated Service: the Services of one namespace and name in all clusters, and the
+ * existing objects of the federated Service. It is read from stores, without I/O.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -32,26 +32,32 @@ export interface TargetParty extends Party {
     LinkView,
     'cluster' | 'clusterDomain' | 'excludedLabels' | 'excludedAnnotations' | 'createNamespaces'
   >;
-  /** Decides among Links whose labels, annotations and ports count (rule I3). */
+  /** Rank among Links; the first decides about labels, annotations and ports (rule I3). */
   readonly seniority: Seniority;
-  /** Whether it may have a member while it is not known: its Link selects some, and nobody else holds its Lease. */
+  /**
+   * Whether its Link selects members and no other controller holds its Lease, so that it may have a member while it
+   * is not known.
+   */
   readonly mayHaveMember: boolean;
-  /** Whether it is known that a Link names the cluster, or did. If not, it may be one of another operator. @default true */
+  /**
+   * Whether a Link is known to name the cluster, now or before. If not, it may be a cluster of another operator.
+   * @default true
+   */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /**
-   * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4); undefined
-   * while that is not known, or may not be known.
+   * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4).
+   * Undefined while that is not known, or may not be read.
    */
   readonly isDiscoverable: boolean | undefined;
-  /** Whether the Service is one of those that the limit of the Link allows (rule E10). */
+  /** Whether the number of members is within the limit of the Link with this one (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether what is written for the Service is within the bytes that the Link may take (rule E10). @default true */
+  /** Whether the bytes written for the Link are within its limit with this Service (rule E10). @default true */
   readonly isWithinBytes?: boolean;
-  /** Absent if the Link has no gateway, or if nothing is known of it. */
+  /** Absent if the Link has no gateway, or if that is not known. */
   readonly gateway?: GatewayView | undefined;
-  /** Whether it is known that the Link has no gateway. @default false */
+  /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
@@ -60,8 +66,8 @@ export interface TargetParty extends Party {
 /** The cluster of the federated Service itself. */
 export interface LocalParty extends Party {
   /**
-   * Whether we hold the Lease of local memberships. If not, the local entry is another's (rule I7), and Linkerd's local
-   * mirror may be running, which deletes federated Services that have no annotation: those that lead through gateways.
+   * Whether we hold the Lease of local memberships. If not, the local entry belongs to another (rule I7). Linkerd's
+   * local mirror may then be running, which deletes federated Services without the annotation: those in gateway mode.
    */
   readonly isHeld: boolean;
   /** The slices of the local Service; undefined while they are not known. */
@@ -75,12 +81,12 @@ export interface ObservedFederation {
   readonly namespaceState: NamespaceState;
   readonly operators: Operators;
   readonly local: LocalParty;
-  /** In any order; each cluster once. A cluster that is not among them has no Link. */
+  /** In any order, each cluster once. A cluster that is missing has no Link. */
   readonly targets: readonly TargetParty[];
-  /** The Service of the federated Service's name, whoever owns it; absent if there is none. */
+  /** The Service that has the name of the federated one, whoever owns it; absent if there is none. */
   readonly live: Service | undefined;
-  /** The slices that are marked as those of this federated Service. */
+  /** Slices whose labels say that they belong to this federated Service. */
   readonly slices: readonly EndpointSlice[];
-  /** The slices that others gave the Service, if it is ours. @default - none */
+  /** Slices that others have made for the Service, if it is ours. @default - none */
   readonly foreign?: readonly ForeignSlices[] | undefined;
 }

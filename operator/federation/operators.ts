@@ -1,6 +1,6 @@
 /**
- * Which operator serves a federated Service, where a cluster has several of them in namespaces of their own (rule I9): the
- * one that an annotation of the Service names. Pure.
+ * Decides which operator serves a federated Service in a cluster that has several, in different namespaces (rule I9):
+ * the one that an annotation of the Service names. Pure.
  */
 import { Annotation } from '../../crds/wire.ts';
 import type { Operators } from '../mirror/observed.ts';
@@ -14,19 +14,19 @@ import { listedClusters, membershipOf } from './membership.ts';
 import type { Member } from './member.ts';
 import type { ObservedFederation } from './observed.ts';
 
-/** Returns the namespace of the operator that serves a federated Service; undefined if nothing says which. */
+/** Returns the namespace of the operator that serves a federated Service; undefined if nothing shows it. */
 export function operatorOf(live: Service | undefined, { own, isGone }: Operators): string | undefined {
   const operator =
     live !== undefined && isFederated(live) ? live.metadata.annotations?.[Annotation.operator] : undefined;
   return operator === undefined || (operator !== own && isGone(operator)) ? undefined : operator;
 }
 
-/** Whose a federated Service is: `none`, it is nobody's as far as is known, and this operator has no part in it either. */
+/** Who serves a federated Service. `none`: nobody is known to, and this operator has no part in it. */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
- * Returns whose a federated Service is. One that has no mark is that of an operator that has a part in it: a cluster of its
- * Links has a member, or is listed. One of Services of this cluster alone, which all operators know, is shared.
+ * Returns who serves a federated Service. Without a mark it is this operator if one of its clusters has a member or
+ * is listed. A Service with members of the local cluster alone, which all operators know, is `shared`.
  */
 export function standingOf(observed: ObservedFederation): Standing {
   const { live, local, targets, operators, slices } = observed;
@@ -44,16 +44,19 @@ export function standingOf(observed: ObservedFederation): Standing {
   return targets.length > 0 ? 'shared' : 'none';
 }
 
-/** Why the members of an operator's Links do not join what another one serves. */
+/** Returns why members of our Links do not join a federated Service that another operator serves. */
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 
-/** Whether a federated Service is to name this operator; `unsure`: it does, and goes on until all clusters have been read. */
+/**
+ * Whether a federated Service has to name this operator. `unsure`: it keeps the name until all clusters have been
+ * read.
+ */
 export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
- * Returns whether a federated Service is to name this operator: a cluster of its Links has a Service of that name, or is a
- * member. It goes on to do so until nothing but this cluster's own Services is left of it.
+ * Returns whether a federated Service has to name this operator. It does once a cluster of this operator's Links has
+ * such a Service or is a member, and until only Services of the local cluster are left.
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,
@@ -68,8 +71,9 @@ export function markOf(
 }
 
 /**
- * Returns the Service with the mark of this operator, or without one; what stays as it is keeps what it has. While a member
- * tells whose it is, the lack of a mark does not cause a write: Linkerd's controllers leave it out each time.
+ * Returns the Service with or without the mark of this operator; an object that stays as it is keeps what it has. A
+ * missing mark alone causes no write while a member shows who serves the Service: Linkerd's controllers remove the
+ * mark each time.
  */
 export function marked(
   { live, operators }: ObservedFederation,

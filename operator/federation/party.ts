@@ -1,31 +1,32 @@
-/** What takes part in federated Services, and what it is given for that: see federations.ts. */
+/** Parties of federated Services, and what the controller in federations.ts offers them. */
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Certainty } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
-/** What a cluster that takes part says of its Services, and learns of them. */
+/** A cluster that takes part: tells what it knows of its Services, and takes reports about them. */
 export interface Participant<P extends TargetParty | LocalParty> {
-  /** Returns the keys of its Services that are selected as members, and of others that may need work for its sake. */
+  /** Returns the keys of its Services that are selected as members, and of others that may need work because of it. */
   keys(): Iterable<string>;
-  /** Returns what is known of its Service of one key. */
+  /** Returns what is known of one of its Services. */
   observe(key: string): P;
   /**
-   * Whether its memberships, decided as ours, certainly still are at this moment: asked right before each write. Those of
-   * the local cluster may not be ours.
+   * Whether memberships that were decided as ours certainly still are. Asked right before each write, since local
+   * memberships may have become another's.
    */
   readonly mayWrite: MayWrite;
   /**
    * Takes the status of one of its Services; undefined if it is not selected, or nothing is known of it now.
-   * @param isAwaited whether the federated Service stays without members since this cluster may have one (rule I6)
+   * @param isAwaited whether the federated Service stays without members because this cluster may still have one
+   *   (rule I6)
    */
   report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void;
 }
 
-/** The session of a Link. */
+/** A target cluster, by the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /** Says whether the membership of a Service may go. */
+  /** Whether a Service is certainly no member any more, so that its membership may go. */
   readonly members: Certainty;
 }
 
@@ -36,21 +37,24 @@ export interface Federation {
    * @throws Error if it already does: it has one session (rule E9)
    */
   join(party: FederationParty): void;
-  /** Ends the part of a cluster. Its memberships go if it has no Link. */
+  /** Ends the part of a cluster. Its memberships are removed if it has no Link. */
   leave(cluster: string): void;
   /** Reconciles a key: a Service that is a member, or could be one, has changed. */
   add(key: string): void;
   /**
-   * Ends the reconciles under way before their next write, and begins all anew. Called when a Lease was acquired or lost:
-   * what they have decided may be another's to decide (rule I7). Resolves when they have ended.
-   * @param reason for which they end: after a RevokedError, what has been sent is not waited for
+   * Ends the reconciles under way before their next write, and begins all of them anew. Called when a Lease was
+   * acquired or lost, since that changes who decides (rule I7). Resolves when the old ones have ended.
+   * @param reason why they end: after a RevokedError, requests that were sent are not waited for
    */
   interrupt(reason?: unknown): Promise<void>;
 }
 
-/** Which clusters Linkerd's control plane finds pods of on a flat network. */
+/** The clusters in which Linkerd's control plane discovers pods, for flat networks. */
 export interface DiscoveredClusters {
-  /** Undefined if that is not known, or may not be known. */
+  /**
+   * Reports whether the control plane has credentials of a cluster; undefined if that is not known, or may not be
+   * read.
+   */
   has(cluster: string): boolean | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Why a Service does not join a federated Service: by itself, in this shape, or any of its name (rules I1, I4, I5). Pure. */
+/**
+ * Reasons for which a Service does not join a federated Service: its own, those of the mode, and those that concern
+ * all Services of its name (rules I1, I4, I5). Pure.
+ */
 import { FederatedService, type MirrorMode, renderOf } from '../../constructs/rendered/index.ts';
 import { isServiceName } from '../../crds/names.ts';
 import { federatedName, LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
@@ -13,7 +16,7 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 
 export const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
-/** Why a Service can be no member of any federated Service (rule I1). */
+/** Returns why a Service cannot join any federated Service (rule I1). */
 export function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
@@ -29,7 +32,7 @@ export function invalidMember(service: Service, link?: TargetParty['link']): Ref
   return unwritable(service, link);
 }
 
-/** Why the API server would refuse ports, labels or annotations of a Service: a target is not trusted to have valid ones. */
+/** Returns why the API server would refuse the ports, labels or annotations of a Service: a target is not trusted. */
 function unwritable(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const ports = portsIn('remote-discovery', service);
   const { labels, annotations } = service.metadata;
@@ -43,7 +46,10 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
   }
 }
 
-/** Why no Service of this namespace and name can join. With `isKept`, existing objects may not be written to, and stay. */
+/**
+ * Returns why no Service of this namespace and name can join. With `isKept`, existing objects stay because they may
+ * not be written to.
+ */
 export function refusalOfAll({
   namespace,
   name,
@@ -85,7 +91,7 @@ export function refusalOfAll({
   return undefined;
 }
 
-/** Reports whether a namespace may be created for the sake of a target's member. */
+/** Reports whether the member of a target is reason enough to create its namespace. */
 export const createsNamespace = ({ knowledge, service, isAdmitted, isWithinBytes, link }: TargetParty): boolean =>
   knowledge === 'known' &&
   service !== undefined &&
@@ -114,13 +120,13 @@ export const BEYOND_LIMIT = refused(
   'the target has more members of federated Services than the operator joins for a Link (--max-mirrors), and this is not one of the oldest; label fewer, or raise the limit',
 );
 
-/** Why a Service does not join, or a member stays as it is. */
+/** Reason if a Service is too large to join, or an existing member too large to change. */
 export const TOO_LARGE = refused(
   'LimitExceeded',
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** What decides who fits in. */
+/** What decides whether a Service fits into a federated one. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */
@@ -128,7 +134,7 @@ export interface Fit {
   readonly before: Membership | undefined;
 }
 
-/** Why a Service cannot join in this shape. */
+/** Returns why a Service cannot join in this mode. */
 export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refusal | undefined {
   if (mode === 'gateway') {
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
@@ -164,6 +170,6 @@ export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit
   return undefined;
 }
 
-/** Reports whether a target's Service has been a member in this shape. */
+/** Reports whether a target's Service is a member already, in this mode. */
 const isListed = ({ link }: TargetParty, mode: MirrorMode, before: Membership | undefined): boolean =>
   before?.mode === mode && before.clusters.has(link.cluster);

@@ -1,7 +1,7 @@
 /**
- * What becomes of local Services that are to join federated Services, for people (rule I8): there is no Link whose status
- * could have it, so it becomes Events on these Services, log lines and a metric. A Service that was selected when the
- * operator started is taken for a member, so that a restart reports only what is wrong.
+ * Reports what becomes of local Services that are selected to join federated Services (rule I8): as Events on these
+ * Services, log lines and a metric, since they have no Link with a status. A Service that was selected when the
+ * operator started is assumed to be a member, so that a restart reports only what is wrong.
  */
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
@@ -13,11 +13,11 @@ export interface LocalReportOptions {
   readonly metrics: Metrics;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly log: Logger;
-  /** Returns the uid of a Service that is selected; undefined if it is not selected any more. */
+  /** Returns the uid of a Service that is selected; undefined if it no longer is. */
   readonly uidOf: (key: string) => string | undefined;
 }
 
-/** The label of the source cluster in metrics of target clusters. */
+/** Label value that stands for the source cluster in metrics of target clusters. */
 const HERE = '';
 
 const STATES = ['joined', 'refused'] as const;
@@ -27,7 +27,7 @@ export class LocalReport {
   readonly #options: LocalReportOptions;
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
-  /** What was last reported, or is taken for granted, of each Service that is selected; empty if it has joined. */
+  /** What was last reported, or is assumed, of each Service that is selected; empty if it has joined. */
   readonly #known = new Map<string, string>();
 
   constructor(options: LocalReportOptions) {
@@ -39,7 +39,7 @@ export class LocalReport {
     for (const key of keys) this.#known.set(key, '');
   }
 
-  /** Takes what became of a Service; undefined if nothing is known of it now, or it is not selected. */
+  /** Reports the status of a Service; undefined if it is not known, or the Service is not selected. */
   report(key: string, status: MirrorStatus | undefined): void {
     this.#count(key, status && (status.mirrored ? 'joined' : 'refused'));
     const uid = this.#options.uidOf(key);

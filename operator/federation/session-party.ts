@@ -1,6 +1,6 @@
 /**
- * A Link as it takes part in federated Services: what its session knows of its members, and what becomes of them. One that
- * was deleted has no members, so that its memberships are removed with its mirrors.
+ * A Link as a party of federated Services: tells what its session knows of the members, and keeps their status. A
+ * deleted Link has no members, so that its memberships are removed with its mirrors.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import { federatedName } from '../../crds/wire.ts';
@@ -19,9 +19,9 @@ import type { FederationParty } from './party.ts';
 /** The Lease under which the memberships of a Link are written. */
 export interface MembershipLease {
   readonly isHeld: boolean;
-  /** Identity of another holder. */
+  /** Identity of the holder if it is not this operator. */
   readonly heldBy: string | undefined;
-  /** Whether it is certainly held at this moment: asked right before each write. */
+  /** Whether we certainly hold it now. Asked right before each write. */
   readonly mayWrite: boolean;
 }
 
@@ -31,11 +31,11 @@ export interface SessionPartyOptions {
   readonly report: LinkReport;
   readonly lease: MembershipLease;
   readonly budget: NamespaceBudget;
-  /** What the target has as members. */
+  /** Members that the target exports. */
   readonly target: Pick<ServedTarget, 'observeMember'> & {
     readonly members: Certainty & Pick<Aspect<unknown>, 'keys' | 'decides'>;
   };
-  /** What the Link says now, and its gateway as it is now. */
+  /** Present settings of the Link, and present state of its gateway. */
   readonly link: () => {
     readonly settings: LinkSettings;
     readonly view: LinkView;
@@ -49,8 +49,8 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that have not been reconciled since all members were listed, or the Lease was taken; undefined before. Each with
-   * whether it has been observed since: a reconcile that began before does not count.
+   * Keys that have not been reconciled since all members were listed or the Lease was taken; undefined before that.
+   * The value says whether the key has been observed since: a reconcile that began before does not count.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
@@ -64,8 +64,8 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Status of each member; undefined while they are not all known, or while another holder of the Lease writes them. The
-   * last report is kept until then.
+   * Status of each member. Undefined until all are known, or while another holder of the Lease writes them; the last
+   * report stands until then.
    */
   get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
     return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
@@ -81,7 +81,7 @@ export class SessionParty implements FederationParty, AspectListener {
     return this.#awaiting.size;
   }
 
-  /** Returns all keys that may need work: selected, federated, awaiting a member or reported in the status. */
+  /** Returns all keys that may need work: selected, federated, waiting for a member, or reported in the status. */
   keys(): ReadonlySet<string> {
     const { target, env } = this.#options;
     const memberships = env.source.membershipsOf(this.cluster);
@@ -144,14 +144,14 @@ export class SessionParty implements FederationParty, AspectListener {
     this.#hasSeenAll = false;
   }
 
-  /** Handles that the Lease was taken: nothing was reported while another wrote. */
+  /** Handles that we have taken the Lease. Nothing was reported while another held it. */
   taken(): void {
     this.#hasSeenAll = false;
     if (this.#unseen === undefined) this.changedAll();
     else this.#begin();
   }
 
-  /** Handles that the Lease was lost, or is given up, and why. Resolves when nothing is being written under it any more. */
+  /** Handles that the Lease was lost or is being released. Resolves when no write under it is under way. */
   lost(reason: unknown): Promise<void> {
     return this.#options.env.federations.interrupt(reason);
   }
@@ -174,7 +174,7 @@ export class SessionParty implements FederationParty, AspectListener {
     report.statusChanged();
   }
 
-  /** Keeps a status. Reports whether it is another than before. */
+  /** Keeps a status, and reports whether it differs from the one before. */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
     const { report, target, env, link } = this.#options;
     const before = this.#statuses.get(key);
@@ -207,7 +207,10 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 }
 
-/** Returns the keys of the federated Services that a cluster is a member of, but for those of other operators (rule I9). */
+/**
+ * Returns the keys of the federated Services that have a cluster as a member, without those that other operators
+ * serve (rule I9).
+ */
 export function ownMembershipsOf(
   cluster: string,
   env: Pick<SharedEnvironment, 'source' | 'config'>,
@@ -219,8 +222,8 @@ export function ownMembershipsOf(
 }
 
 /**
- * Returns the party of a cluster that no Link has any more: it has no members.
- * @param lease of the Link that the cluster had
+ * Returns a party for a cluster that no longer has a Link: it has no members.
+ * @param lease Lease of the Link that the cluster had
  */
 export const formerParty = (
   cluster: string,

@@ -1,6 +1,7 @@
 /**
- * The controller of target clusters. A cluster is reconciled like any other key: all Links, and the cluster that each was
- * served for, decide which session there must be (rule E9), and that one is started once the former has ended.
+ * The controller of target clusters. A cluster is reconciled like any other key: all Links, and the cluster that each
+ * was last served for, decide which session it must have (rule E9). A new session starts once the former one has
+ * ended.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
@@ -43,9 +44,9 @@ export class Clusters {
   readonly #sessions: Sessions;
   /** Clusters that a Link has named, or a Lease recorded, since the start. */
   readonly #met = new Set<string>();
-  /** Clusters whose removal ended although what cannot be read may hold more. */
+  /** Clusters whose removal ended while more of their mirrors may be in namespaces that cannot be read. */
   readonly #incomplete = new Set<string>();
-  /** Number of times that more of the source cluster could be read than before. */
+  /** Counts how often more of the source cluster became readable. */
   #growths = 0;
 
   constructor(options: ClustersOptions) {
@@ -85,15 +86,15 @@ export class Clusters {
     this.#links.changed(name);
   }
 
-  /** Reconciles a cluster that another Link may get or lose. */
+  /** Reconciles a cluster: it may get another Link, or lose its own. */
   add(cluster: string): void {
     this.#met.add(cluster);
     this.#controller.add(cluster);
   }
 
   /**
-   * Takes up what Links left whose Leases are there although nothing is known of them: the source cluster was restored
-   * from a backup (rule E5).
+   * Handles Leases of Links that were not known before: the source cluster was restored from a backup, and what these
+   * Links left is to be removed (rule E5).
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
@@ -101,9 +102,8 @@ export class Clusters {
   }
 
   /**
-   * Whether a Link has a cluster, or it is not known that none does: what is known of no Link at all says nothing about
-   * a cluster, and a cluster that was never known here may have a Link elsewhere, in another namespace, or one that is
-   * yet to come back.
+   * Reports whether a Link has a cluster, or may have. It may if no Link is known at all, or if the cluster was never
+   * known here: its Link may be in another namespace, or come back later.
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
@@ -112,7 +112,10 @@ export class Clusters {
     return reads.size === 0 || !this.#met.has(cluster) || isNamed || isServed;
   }
 
-  /** Returns what is known first hand of a target Service; undefined if no Link is served for the cluster, nor is about to be. */
+  /**
+   * Returns what a session knows of a target Service; undefined if no Link is served for the cluster, nor will be
+   * soon.
+   */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
     const isServed = this.#assignmentOf(cluster).do === 'serve';
     return this.#sessions.knowledge(cluster, key) ?? (isServed ? NOTHING_KNOWN : undefined);
@@ -128,7 +131,10 @@ export class Clusters {
     this.#links.listed();
   }
 
-  /** Handles a written status of a Link, whoever wrote it; undefined if what all Links report may have changed. */
+  /**
+   * Has the status of a Link compared and written anew: somebody has written it, or what it reports has changed.
+   * @param name the Link; undefined for all of them
+   */
   statusChanged(name?: string): void {
     this.#links.statusChanged(name);
   }
@@ -140,26 +146,26 @@ export class Clusters {
     if (state === 'exists') this.moreReadable();
   }
 
-  /** Takes up the removals that were left incomplete: more can be read now. */
+  /** Continues removals that were incomplete: more can be read now. */
   moreReadable(): void {
     this.#growths += 1;
     this.#incomplete.clear();
     for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
   }
 
-  /** Hands a Secret that changed to the sessions that use it. */
+  /** Passes a changed Secret to the sessions that use it. */
   secretChanged(name: string): void {
     this.#sessions.secretChanged(name);
   }
 
-  /** Reconciles the cluster that a Link names, and the one that it was served for. */
+  /** Reconciles the cluster that a Link names, and the one that it was last served for. */
   #enqueue(name: string): void {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
       if (cluster !== undefined) this.add(cluster);
     }
   }
 
-  /** Gives one cluster the session that all Links together call for. */
+  /** Gives one cluster the session that it must have. */
   async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
     const assignment = this.#assignmentOf(cluster);
     const running = this.#sessions.get(cluster);
@@ -224,8 +230,8 @@ export class Clusters {
   }
 
   /**
-   * Serves an invalid Link as it was served before the start, if its Lease says how (rule E7).
-   * @returns whether it is still to be served once the Lease has been read
+   * Serves an invalid Link by the spec that its Lease records, as before a restart (rule E7).
+   * @returns whether the cluster is still to be served after the Lease has been read
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {
     const last = await this.#records.lastServed(link, cluster, signal);
@@ -235,7 +241,7 @@ export class Clusters {
     return true;
   }
 
-  /** Notes what a session writes for, and reconciles with what becomes of its Lease. */
+  /** Records the cluster of a session, and reconciles it when its Lease is answered, recorded or replaced. */
   #begun(cluster: string, work: Session | Keeping): void {
     const { link, lease } = work;
     this.#records.set(link, cluster);
@@ -244,7 +250,10 @@ export class Clusters {
     void lease.replaced.then((other) => this.#replaced(cluster, work, other));
   }
 
-  /** What a Link's Lease records goes before what was known: in a restored cluster, the mirrors of then are there again. */
+  /**
+   * Takes over the cluster that a Link's Lease records, in place of what was known. After a restore of the source
+   * cluster, the mirrors of that cluster are there again.
+   */
   #replaced(cluster: string, session: AnySession, other: string): void {
     if (this.#sessions.get(cluster) !== session) return;
     this.#records.set(session.link, other);
@@ -280,7 +289,10 @@ export class Clusters {
     if (result === 'complete' || this.#links.get(removal.link) !== undefined) this.#controller.add(cluster);
   }
 
-  /** Ends the session of a cluster, which is then reconciled again. Once this resolves, the session writes nothing. */
+  /**
+   * Ends the session of a cluster, and has the cluster reconciled again. Once this resolves, the session writes
+   * nothing.
+   */
   async #end(cluster: string, session: AnySession): Promise<Outcome> {
     await this.#sessions.end(cluster, session);
     // The Link may be waiting for its Lease.
@@ -288,7 +300,10 @@ export class Clusters {
     return { again: true };
   }
 
-  /** Reports whether a Link's Lease records another cluster, which must first be another Link's, or be removed. */
+  /**
+   * Reports whether the Lease of a Link still records another cluster. The mirrors of that one must be removed, or
+   * taken over by another Link, first.
+   */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
     if (former === undefined || former === cluster) return false;
@@ -297,9 +312,9 @@ export class Clusters {
   }
 
   /**
-   * Deletes the Leases of other Links that record this cluster: it has another Link now. They stay until that Link's own
-   * Lease records it, so that at no moment a restart would know of no record. While another controller holds that Lease,
-   * they stay until their Links need them for other clusters.
+   * Deletes the Leases of other Links that record this cluster, since it has a new Link. They stay until the Lease of
+   * the new Link records it, so that a restart never finds no record. While another controller holds that Lease, they
+   * stay until their Links need them for other clusters.
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     const work = this.#sessions.get(cluster);

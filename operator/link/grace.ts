@@ -1,21 +1,24 @@
 /**
- * How long a cluster without a Link keeps its mirrors (rule E5). Another Link can take them over for a moment, as when a
- * Link is renamed, and those of Links that vanished all at once stay as long as Links may return.
+ * Grace period in which a cluster without a Link keeps its mirrors (rule E5). Another Link may take them over, for
+ * example when a Link is renamed. If all Links vanished at once, mirrors stay as long as the Links may return.
  */
 import type { LinkPresence } from './presence.ts';
 
-/** Time that a cluster may be without a Link before its mirrors are removed: a rename takes a moment. */
+/** Grace period if one Link was deleted, in milliseconds; renaming a Link takes a moment. */
 const REMOVAL_GRACE_MS = 2_000;
-/** Time between two looks, in that time, whether Links can be there at all. */
+/** Time between two checks, within the grace period, whether Links can exist at all. */
 const PRESENCE_PERIOD_MS = 500;
-/** Longest time between two looks while Links may return: a person may say meanwhile that they will not. */
+/** Longest time between two checks while Links may return: a person may confirm meanwhile that they will not. */
 const LOOK_MS = 10_000;
-/** Time between two looks while a Link is there that no watch has shown. */
+/** Time between two checks while the API server lists a Link that no watch has shown. */
 const UNSEEN_MS = 1_000;
 
 export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
-  /** Asks the API server whether a Link has a cluster. @throws ApiError or ConnectionError if it does not say */
+  /**
+   * Asks the API server whether a Link has a cluster.
+   * @throws ApiError or ConnectionError if there is no answer
+   */
   readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;
   /** @default 2000 */
   readonly removalGraceMs?: number | undefined;
@@ -35,10 +38,10 @@ export class Grace {
   }
 
   /**
-   * Returns after how many milliseconds a cluster without a Link must be looked at again, as it keeps its mirrors until
-   * then; 0 if they may be removed.
-   * @param isUnlinked whether a person has removed the Link that it had
-   * @throws ApiError or ConnectionError if the API server does not say whether Links can be there, or are
+   * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors may be
+   * removed now.
+   * @param isUnlinked whether a person has removed the Link of the cluster
+   * @throws ApiError or ConnectionError if the API server does not tell whether Links can exist, or are there
    */
   async leftMs(cluster: string, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
@@ -52,7 +55,7 @@ export class Grace {
     return (await this.#isLinked(cluster, signal)) ? UNSEEN_MS : 0;
   }
 
-  /** Ends the time of a cluster: it has a Link again, or its mirrors are removed. */
+  /** Ends the grace period of a cluster: it has a Link again, or its mirrors are removed. */
   end(cluster: string): void {
     this.#unlinkedMs.delete(cluster);
   }

@@ -1,7 +1,8 @@
 /**
- * What an invalid Link that was never served does for the cluster that it names, when no other Link has that cluster any
- * more (rule E9): it keeps the mirrors, which it takes over when it is valid, by recording the cluster on its own Lease.
- * So the Link that left them can be served for another cluster, and they are removed once this one is deleted.
+ * Keeps the mirrors of a cluster for an invalid Link that was never served, once no other Link has the cluster (rule
+ * E9). It records the cluster on the Lease of the invalid Link, which takes the mirrors over when it becomes valid.
+ * The Link that left them can then be served for another cluster. The mirrors are removed once the invalid Link is
+ * deleted.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -44,7 +45,10 @@ export class Keeping {
     return { ...NO_FINDINGS, heldBy: this.lease.heldBy };
   }
 
-  /** Takes the Lease. The probe Service is deleted: it has the name of the Link that left it, which needs it elsewhere. */
+  /**
+   * Takes the Lease, and deletes the probe Service: it has the name of the Link that left it, which needs the name
+   * for another cluster.
+   */
   start(): void {
     const { source, log } = this.#env;
     log.info({ link: this.link, cluster: this.#cluster }, 'keeping the mirrors of the cluster for the invalid Link');
@@ -58,7 +62,7 @@ export class Keeping {
     });
   }
 
-  /** Ends it. The Lease is released, and keeps the record of the mirrors. */
+  /** Stops. The Lease is released, and still records the mirrors. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     await this.lease.release();
@@ -66,7 +70,7 @@ export class Keeping {
   }
 }
 
-/** Mirrors are kept as they are, so that none is reconciled. */
+/** Is never called: mirrors stay as they are, and none is reconciled. */
 function observeNothing(key: string): Observed {
   throw new Error(`${key} is not reconciled while it is kept`);
 }

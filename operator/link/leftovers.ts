@@ -1,7 +1,7 @@
 /**
- * The removal of everything that was mirrored from a cluster that no Link has any more, of its memberships of federated
- * Services, and of its part in ServiceImports (rule E5). It runs under the Lease of the Link that the mirrors were written
- * for. After a restart, these Leases are the only record of leftovers.
+ * Removes everything that was mirrored from a cluster that no longer has a Link, its memberships of federated
+ * Services, and its part in ServiceImports (rule E5). The removal runs under the Lease of the Link that the mirrors
+ * were written for. After a restart, such Leases are the only record of leftovers.
  */
 import { aborted, untilAborted } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
@@ -23,16 +23,16 @@ import { WriteLease } from './lease/write-lease.ts';
 /** Time between two checks whether a removal is complete. */
 const POLL_MS = 100;
 
-/** Time until a list that failed, or that the watches have yet to catch up with, is read again. */
+/** Time until leftovers are listed again if a list failed or watches are behind it, in milliseconds. */
 const RETRY_MS = 2_000;
 
 /** Most keys that a log line names. */
 const MAX_NAMED = 10;
 
 /**
- * Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, or parts in ServiceImports that
- * cannot be read stay, so the Lease stays. `interrupted`: so it does since the source cluster may have been restored from a
- * backup meanwhile; what is left is to be looked for anew.
+ * Result of a removal. `incomplete`: the Lease stays, since namespaces that cannot be read may hold more mirrors, or
+ * parts in ServiceImports cannot be read. `interrupted`: the Lease stays, since the source cluster may have been
+ * restored from a backup meanwhile; leftovers must be looked for again.
  */
 export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 
@@ -74,7 +74,7 @@ export class Removal {
     return this.#cluster;
   }
 
-  /** Returns the findings for the status of a Link that names another cluster now, and is served after this removal. */
+  /** Returns findings for a Link that names another cluster now: it is served once this removal has ended. */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;
     return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.lease.heldBy };
@@ -102,7 +102,7 @@ export class Removal {
     return this.#ended;
   }
 
-  /** Stops the removal, complete or not. The Lease is released, and keeps the record of what is left. */
+  /** Stops the removal, complete or not. The Lease is released, and still records what is left. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#ended;
@@ -134,8 +134,8 @@ export class Removal {
   }
 
   /**
-   * Gives the Lease up.
-   * @param readMs when what is left began to be read, on the monotonic clock
+   * Deletes the Lease, or releases it if anything is left.
+   * @param readMs when the last check for leftovers began, on the monotonic clock
    */
   async #end(readMs: number): Promise<RemovalResult> {
     const { federations, interruptions } = this.#env;
@@ -181,8 +181,8 @@ export class Removal {
   }
 
   /**
-   * Reports whether the API server has nothing left either: a mirror whose creation was not answered may be there without
-   * a watch having shown it, and without its Lease nothing would ever tell of it again.
+   * Reports whether the API server lists no leftovers either. A mirror whose creation was never answered may exist
+   * before a watch shows it, and without the Lease nothing would ever lead to it.
    */
   async #isCertain(): Promise<boolean> {
     const { source, log } = this.#env;
@@ -200,7 +200,7 @@ export class Removal {
     return this.lease.isHeld && !this.#isAnythingLeft();
   }
 
-  /** Reports whether anything is left that may be deleted. */
+  /** Reports whether anything is left that can be deleted. */
   #isAnythingLeft(): boolean {
     const { source, imports } = this.#env;
     const parts = imports?.endingOf(this.#cluster) ?? [];

@@ -1,6 +1,6 @@
 /**
- * One Link as users see it: whether it is accepted, its status, its Events and its metrics. It owns its status writer,
- * and the work for the Link reports here.
+ * One Link as users see it: whether it is accepted, its status, Events and metrics. It owns the writer of its status,
+ * and receives the reports of its session.
  */
 import { LinkApi } from '../../crds/index.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
@@ -27,15 +27,15 @@ export interface LinkOptions {
   readonly log: Logger;
   /** Returns the Link as last seen; undefined if it is gone. */
   readonly current: () => LinkObject | undefined;
-  /** Called when the installed CRD drops what we add to spec and status (rule G5). */
+  /** Called when the installed CRD drops the fields that Linkspan adds to spec and status (rule G5). */
   readonly onPruned: () => void;
   readonly statusPeriodMs?: number | undefined;
   readonly mayWrite: MayWrite;
 }
 
-/** The work for a Link, as its status needs it. */
+/** A session of a Link, as the status of the Link needs it. */
 export interface LinkWork {
-  /** The cluster that it is for: the one that the Link names, or named before. */
+  /** Its cluster: the one that the Link names, or named before. */
   readonly cluster: string;
   findings(): SessionFindings;
 }
@@ -88,7 +88,7 @@ export class Link implements LinkReport {
     this.statusChanged();
   }
 
-  /** The work for the Link; undefined if there is none. */
+  /** The session that works for the Link; undefined if there is none. */
   get work(): LinkWork | undefined {
     return this.#work;
   }
@@ -120,7 +120,7 @@ export class Link implements LinkReport {
     events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
   }
 
-  /** Ends all writes of status, Events and metrics: the Link is gone. Resolves when its status is not being written any more. */
+  /** Ends writes of status, Events and metrics, since the Link is gone. Resolves when no write is under way. */
   async end(): Promise<void> {
     this.#ended.abort();
     this.#options.metrics.forgetLink(this.#options.name);

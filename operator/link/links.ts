@@ -1,7 +1,7 @@
 /**
- * Links as they are read, and which of them has which target cluster (rule E9). Pure: a function of all Links, valid or
- * not, and of the cluster that each was served for. Only this decides which Link is written for, and whether the
- * mirrors of a cluster may be removed.
+ * Decides which Link has which target cluster (rule E9). Pure: the result depends on all Links, valid or not, and on
+ * the cluster that each was last served for. Nothing else decides which Link is written for, and whether the mirrors
+ * of a cluster may be removed.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
 import { Annotation, Value } from '../../crds/wire.ts';
@@ -14,21 +14,21 @@ export interface LinkRead {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  /** RFC 3339. */
+  /** Creation time, RFC 3339. */
   readonly createdAt: string;
-  /** `spec.targetClusterName`, also of an invalid Link; undefined if it is not set. */
+  /** `spec.targetClusterName`, even if the Link is invalid; undefined if it is not set. */
   readonly named: string | undefined;
   /** Undefined if the Link is invalid. */
   readonly settings: LinkSettings | undefined;
   /** `spec`, as it is. */
   readonly spec: unknown;
-  /** Whether the Link, and its mirrors, are left to another controller (rule H9). @default false */
+  /** Whether the Link and its mirrors are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
-  /** Condition `Accepted`, as far as the Link alone decides it. */
+  /** Condition `Accepted`, as far as it depends on this Link alone. */
   readonly accepted: Verdict;
 }
 
-/** The cluster that mirrors were last written for under each Link's Lease, by the Link's name. */
+/** The cluster that each Link's mirrors were last written for, by the Link's name; its Lease records it. */
 export type Served = ReadonlyMap<string, string>;
 
 /** What must be done for one target cluster. */
@@ -41,7 +41,7 @@ export type Assignment =
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
-  /** The Link that has the cluster is suspended (rule H9); or no Link has it, and no mirrors of it are known. */
+  /** The Link that has the cluster is suspended (rule H9), or no Link has it and no mirrors of it are known. */
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
@@ -64,9 +64,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 }
 
 /**
- * Returns the Link that has a cluster. The Link that is served for it keeps it; otherwise the oldest has it, then the
- * first by name. A Link that turned invalid keeps the cluster that it was served for; an invalid Link that was never
- * served has none, unless it came to keep what another left.
+ * Returns the Link that has a cluster. The Link that is served for a cluster keeps it, even after it turned invalid.
+ * Otherwise the oldest Link that names it has it, then the first by name. An invalid Link that was never served has
+ * none, unless it keeps what another Link left.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -98,8 +98,8 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 }
 
 /**
- * Returns the names of the Links whose mirrors may want the same names as those of a Link, since one cluster name ends in
- * `-` and the other (rule A7).
+ * Returns the names of other Links whose mirrors may need the same names, because one cluster name ends with `-` and
+ * the other one (rule A7).
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);
@@ -112,8 +112,8 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
 
 /**
  * Returns condition `Accepted` of a Link.
- * @param owner Link that has the cluster that it names
- * @param overlaps names of the Links whose mirrors may want the same names
+ * @param owner Link that has the cluster which the Link names
+ * @param overlaps names of Links whose mirrors may need the same names
  */
 export function acceptedOf(
   { name, settings, accepted, isSuspended }: LinkRead,
@@ -146,19 +146,19 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }
 
-/** Returns the clusters of the Links that select members of federated Services; not of those left to others. */
+/** Returns the clusters of Links that select members of federated Services, without suspended Links. */
 export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
   );
 
-/** Returns the clusters of the Links that take exports; not of those left to others. */
+/** Returns the clusters of Links that take exports, without suspended Links. */
 export const importingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.serviceExports !== true || isSuspended === true ? [] : [settings.cluster],
   );
 
-/** Returns the clusters whose exports count, by the Links that name them, suspended ones included. */
+/** Returns the clusters whose exports count: those of Links that take exports, including suspended ones. */
 export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ named, settings }) =>
     named === undefined || settings?.serviceExports === false ? [] : [named],

@@ -1,11 +1,14 @@
-/** Links as the API server lists them at this moment: a watch may be late, and what is removed for that is lost (rule E5). */
+/**
+ * Asks the API server which Links there are now. A watch may be behind, and mirrors that are removed because of that
+ * are lost (rule E5).
+ */
 import type { KubeClient } from '../kube/client.ts';
 import { LINKS } from './link.ts';
 import { assignmentOf, readLinkObject, type Served } from './links.ts';
 import type { LinkObject } from './status/writer.ts';
 
 /**
- * Reports whether a Link has, or is to have, a cluster that is being removed.
+ * Reports whether a Link has a cluster that is about to be removed, or will have it.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(

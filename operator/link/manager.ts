@@ -1,6 +1,6 @@
 /**
- * The operator's work while it leads: watches the source cluster, including Links and their Secrets, and passes every
- * change to the target clusters that it concerns, once everything has been listed.
+ * The operator's work while it leads. It watches the source cluster, including Links and their Secrets. Once
+ * everything has been listed, each change goes to the target clusters that it concerns.
  */
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { aborted } from '../kube/abort.ts';
@@ -46,9 +46,9 @@ export interface ManagerOptions {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
-  /** Whether another replica has certainly ceased to write. */
+  /** Reports whether another replica certainly no longer writes. */
   readonly hasCeased: (identity: string) => boolean;
-  /** Of the source cluster. */
+  /** Interruptions of the connection to the source cluster. */
   readonly interruptions: Interruptions;
 }
 
@@ -65,7 +65,7 @@ export class Manager {
   /** Undefined until everything has been listed. */
   #work: Work | undefined;
   #pruningReported = false;
-  /** Numbers the attempts to take up what Leases record: only the last goes on. */
+  /** Number of the latest attempt to read the records of Leases: older attempts end. */
   #recalls = 0;
 
   constructor(options: ManagerOptions) {
@@ -105,7 +105,10 @@ export class Manager {
     });
   }
 
-  /** Reports whether all is listed that is read in the source cluster, and may still be, or what cannot be (rule H5). */
+  /**
+   * Reports whether everything in the source cluster has been listed that can be read, or else what is missing (rule
+   * H5).
+   */
   check(): ReadyCheck {
     const { problems } = this.#source;
     const message = [...problems.values()].map((each) => each.message).join('; ');
@@ -215,7 +218,7 @@ export class Manager {
     });
   }
 
-  /** Recalls after each interruption: also of one that ends with the next attempt, which does not count as a problem. */
+  /** Reads the records of Leases again after each interruption, even one that ends with the next attempt. */
   async #recallAfter(first: AbortSignal, clusters: Clusters, signal: AbortSignal): Promise<void> {
     for (let next = first; !signal.aborted;) {
       await aborted(AbortSignal.any([next, signal]));
@@ -225,8 +228,8 @@ export class Manager {
   }
 
   /**
-   * Takes up what Leases record, as soon as they can be listed. A source cluster that was away may have been restored from
-   * a backup, and have again what deleted Links left.
+   * Reads the records of Leases as soon as they can be listed. A source cluster that was away may have been restored
+   * from a backup, with leftovers of deleted Links.
    */
   async #recall(clusters: Clusters, signal: AbortSignal): Promise<void> {
     const recall = (this.#recalls += 1);
@@ -241,8 +244,8 @@ export class Manager {
   }
 
   /**
-   * Returns the cluster that each Link was served for, deleted Links included: their Leases record it. Undefined if they
-   * cannot be listed.
+   * Returns the cluster that each Link was last served for, by the records of Leases, which deleted Links leave
+   * behind. Undefined if Leases cannot be listed.
    */
   async #findServed(signal: AbortSignal): Promise<Served | undefined> {
     const { client, config, log } = this.#options;

@@ -1,7 +1,7 @@
 /**
- * Whether Links can be there at all (rule E5, ADR 13). A Link that is deleted takes its mirrors with it; but Kubernetes
- * deletes every Link when their CRD or their namespace is deleted, and then nobody asked for that. What the API server
- * serves tells the two apart: a CRD that is being deleted takes no new objects from before its first object goes.
+ * Tells whether Links can exist at all (rule E5, ADR 13). A Link that is deleted takes its mirrors with it. But
+ * Kubernetes also deletes every Link when their CRD or their namespace is deleted, and then nobody asked for that.
+ * What the API server serves tells the two apart: it takes no new Links from before it deletes the first one.
  */
 import { type Asking, servedVerbs } from '../kube/discovery.ts';
 import type { Resource } from '../kube/objects.ts';
@@ -9,15 +9,15 @@ import { Absence } from '../runtime/absence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
 
-/** Time between two looks while the API server has no place for Links. */
+/** Time between two checks while Links cannot exist. */
 const RECHECK_MS = 10_000;
-/** A loss that is noticed at most this long after there was no place for Links counts as caused by it. */
+/** Longest time after which the loss of a Link still counts as caused by that, in milliseconds. */
 const BELATED_MS = 60_000;
 
 export interface PresenceOptions {
   /** The source cluster. */
   readonly client: Asking;
-  /** Links, and their namespace. */
+  /** The kind Link. */
   readonly resource: Resource;
   readonly namespace: string;
   readonly namespaces: Pick<SourceNamespaces, 'stateOf'>;
@@ -28,7 +28,7 @@ export interface PresenceOptions {
 
 export class LinkPresence {
   readonly #options: PresenceOptions;
-  /** There was no place for Links: whoever lost them all must find them first. */
+  /** When Links could not exist. Whoever manages them must create them again first. */
   readonly #absence: Absence;
   #isReported = false;
   #asking: Promise<boolean> | undefined;
@@ -38,23 +38,24 @@ export class LinkPresence {
     this.#absence = new Absence({ graceMs: options.returnGraceMs });
   }
 
-  /** Records that Links cannot be there at this moment. */
+  /** Notes that Links cannot exist now. */
   vanished(): void {
     this.#absence.noticed();
   }
 
-  /** Records that an operator that starts has found no Link, though mirrors were written for some. */
+  /** Notes that no Link was found at the start, though mirrors were written for some. */
   noneFound(): void {
     this.vanished();
     this.#reportWait('there is no Link any more');
   }
 
   /**
-   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds; 0 if its Link was deleted by
-   * itself.
-   * @param sinceMs when it was first found to have no Link, on the monotonic clock
-   * @param isUnlinked whether a person has removed its Link: then nothing is to be waited for, once there is a place for Links
-   * @throws ApiError or ConnectionError if the API server does not say what it serves
+   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds; 0 if only its own Link was
+   * deleted.
+   * @param sinceMs when the cluster was first found to have no Link, on the monotonic clock
+   * @param isUnlinked whether a person has removed the Link of the cluster: mirrors then need not stay, once Links
+   *   can exist
+   * @throws ApiError or ConnectionError if the API server does not tell what it serves
    */
   async holdMs(sinceMs: number, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     this.#asking ??= this.#ask(signal).finally(() => (this.#asking = undefined));
@@ -64,7 +65,7 @@ export class LinkPresence {
     return leftMs > 0 && (await isUnlinked()) ? 0 : leftMs;
   }
 
-  /** Asks whether there is a place for Links, and reports a change. */
+  /** Asks the API server whether Links can exist, and reports a change. */
   async #ask(signal: AbortSignal): Promise<boolean> {
     const { client, resource, namespace, namespaces, log } = this.#options;
     const isServed = (await servedVerbs(client, resource, signal)).includes('create');

@@ -11,20 +11,20 @@ import type { SharedEnvironment } from '../served/environment.ts';
 import type { LinkRead, Served } from './links.ts';
 import { type LastServed, readServedSpec } from './lease/served-spec.ts';
 
-/** What Leases are read and deleted with. */
+/** What the Leases are read and deleted with. */
 type LeaseEnvironment = Pick<SharedEnvironment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
 
 export class Records {
   readonly #env: LeaseEnvironment;
   readonly #served: Map<string, string>;
 
-  /** @param served what the Leases record at first */
+  /** @param served cluster that each Lease records at the start */
   constructor(served: Served, env: LeaseEnvironment) {
     this.#served = new Map(served);
     this.#env = env;
   }
 
-  /** All of them, as they are at each moment. */
+  /** The present record of each Link. */
   get served(): Served {
     return this.#served;
   }
@@ -34,14 +34,14 @@ export class Records {
     this.#served.set(link, cluster);
   }
 
-  /** Notes that a Link's Lease is deleted, or gives way to that of another cluster. */
+  /** Notes that a Link's Lease is deleted, or will record another cluster. */
   delete(link: string): void {
     this.#served.delete(link);
   }
 
   /**
-   * Takes up what is recorded although nothing is known of it: the source cluster was restored from a backup.
-   * @returns the clusters that are concerned
+   * Takes in records that were not known: the source cluster was restored from a backup.
+   * @returns the clusters of these records
    */
   recall(served: Served): readonly string[] {
     const unknown = [...served].filter(([link]) => !this.#served.has(link));
@@ -50,10 +50,10 @@ export class Records {
   }
 
   /**
-   * Deletes the Leases of other Links that record a cluster: it has another Link now.
-   * @param isDue whether that of a Link may go
+   * Deletes the Leases of other Links that record a cluster, since it has a new Link.
+   * @param isDue reports whether the Lease of a Link may be deleted
    * @yields the name of each Link whose Lease was deleted
-   * @throws ApiError or ConnectionError if one cannot be read or deleted
+   * @throws ApiError or ConnectionError if a Lease cannot be read or deleted
    */
   async *forgetOthers(
     cluster: string,
@@ -69,8 +69,7 @@ export class Records {
   }
 
   /**
-   * Reports whether `linkspan unlink` has removed a Link since its Lease was last renewed: mirrors were written for no
-   * later one of its name.
+   * Reports whether `linkspan unlink` has removed a Link, and no later Link of that name has had mirrors written.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, signal: AbortSignal): Promise<boolean> {
@@ -84,7 +83,8 @@ export class Records {
   }
 
   /**
-   * Returns what an invalid Link was last served as for a cluster; undefined if its Lease does not say.
+   * Returns the spec that an invalid Link was last served by for a cluster; undefined if its Lease does not record
+   * one.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {
@@ -95,7 +95,7 @@ export class Records {
   }
 
   /**
-   * Deletes the Lease of a Link, and so what it records.
+   * Deletes the Lease of a Link with its record.
    * @throws ApiError or ConnectionError if it cannot be read or deleted
    */
   async forget(link: string, signal: AbortSignal): Promise<void> {
@@ -105,7 +105,7 @@ export class Records {
   }
 }
 
-/** Reports whether a Lease says that its Link was removed by a person, after it was last renewed. */
+/** Reports whether a Lease records that a person removed its Link after it was last renewed. */
 export function wasUnlinked({ metadata, spec }: Lease): boolean {
   const unlinkedMs = Date.parse(metadata.annotations?.[Annotation.unlinked] ?? '');
   const renewedMs = Date.parse(spec?.renewTime ?? '');
@@ -113,7 +113,7 @@ export function wasUnlinked({ metadata, spec }: Lease): boolean {
 }
 
 /**
- * Returns, by Link, the cluster that mirrors were last written for under its Lease.
+ * Returns the cluster that each Lease records, by the name of its Link.
  * @throws ApiError or ConnectionError if Leases cannot be listed
  */
 export async function servedClusters(
@@ -125,7 +125,7 @@ export async function servedClusters(
   return recordedClusters(items);
 }
 
-/** Returns, by Link, the cluster that its Lease records. */
+/** Returns the cluster that each of these Leases records, by the name of its Link. */
 export function recordedClusters(leases: readonly Lease[]): Map<string, string> {
   return new Map(
     leases.flatMap(({ metadata }) => {
@@ -137,8 +137,8 @@ export function recordedClusters(leases: readonly Lease[]): Map<string, string> 
 }
 
 /**
- * Deletes the Lease of a Link whose cluster another Link has now: its record is obsolete. A Lease that somebody else
- * holds stays, unless that is a replica that has ceased to write.
+ * Deletes the Lease of a Link whose cluster another Link has now. A Lease that somebody else holds stays, unless the
+ * holder is a replica that certainly no longer writes.
  * @throws ApiError or ConnectionError if it cannot be read or deleted
  */
 export async function forgetLease(

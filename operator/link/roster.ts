@@ -1,6 +1,6 @@
 /**
- * The Links that there are. Each is made when it is first read, is judged against all others whenever one of them
- * changes, and ends when it is deleted.
+ * Keeps one object for each Link. It is created when the Link is first read, is judged against all other Links
+ * whenever one of them changes, and ends when the Link is deleted.
  */
 import type { Link } from './link.ts';
 import { acceptedOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
@@ -17,19 +17,19 @@ export interface RosterOptions {
 export class Roster {
   readonly #options: RosterOptions;
   readonly #links = new Map<string, Link>();
-  /** Links whose names for mirrors overlap with those of each Link, as it reports them. */
+  /** Names of Links whose mirrors may need the same names, as each Link last reported them. */
   readonly #overlaps = new Map<string, string>();
 
   constructor(options: RosterOptions) {
     this.#options = options;
   }
 
-  /** Returns the Link of a name, if it has been used and is not deleted. */
+  /** Returns the Link of a name; undefined if it was never used, or is deleted. */
   get(name: string): Link | undefined {
     return this.#links.get(name);
   }
 
-  /** Returns the Link of a name, which is made if there is none yet. */
+  /** Returns the Link of a name, and creates it if needed. */
   of(name: string): Link {
     const link = this.#links.get(name) ?? this.#options.makeLink(name);
     this.#links.set(name, link);
@@ -50,7 +50,7 @@ export class Roster {
     }
   }
 
-  /** Judges the Links that name a cluster, which another may have now. */
+  /** Judges all Links that name a cluster: another Link may have it now. */
   judge(cluster: string): void {
     for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
   }
@@ -60,13 +60,16 @@ export class Roster {
     for (const link of this.#links.values()) link.listed();
   }
 
-  /** Has the status of a Link written if it has changed; undefined for that of each. */
+  /**
+   * Has the status of a Link written if it has changed.
+   * @param name the Link; undefined for all of them
+   */
   statusChanged(name?: string): void {
     const links = name === undefined ? this.#links.values() : [this.#links.get(name)];
     for (const link of links) link?.statusChanged();
   }
 
-  /** Ends all Links: nothing is reported any more once this resolves. */
+  /** Ends all Links. Once this resolves, nothing is reported. */
   async end(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.end()));
   }

@@ -1,10 +1,10 @@
-/** The credentials of a Link, with the operator's settings; metrics say when the token in use ends. */
+/** Creates the credentials of a Link by the operator's settings, and measures when the token in use expires. */
 import { fenced } from '../runtime/fence.ts';
 import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../target/renewal/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
-/** @param cluster the target */
+/** @param cluster the target cluster */
 export function measuredCredentials(
   cluster: string,
   env: Pick<SharedEnvironment, 'config' | 'tuning' | 'metrics' | 'client' | 'mayWrite'>,
@@ -26,7 +26,10 @@ export function measuredCredentials(
   return credentials;
 }
 
-/** Sets when the token in use ends, and when it is to be renewed (rule P4); a token without an end has no series. */
+/**
+ * Sets the metrics of when the token in use expires and is renewed (rule P4). A token that does not expire has no
+ * series.
+ */
 function measure(
   { metrics }: Pick<SharedEnvironment, 'metrics'>,
   cluster: string,

@@ -1,6 +1,6 @@
 /**
- * What the session of a Link has found, for the Link's status: put together from what its parts know. Pure; `status/status.ts`
- * makes conditions of it.
+ * Findings of a Link's session for the Link's status, put together from what its parts know. Pure; `status/status.ts`
+ * turns them into conditions.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -18,7 +18,7 @@ import type { Reachability } from '../served/reachability.ts';
 import type { NotAdmittedFindings, SessionFindings } from './status/status.ts';
 import type { WriteLease } from './lease/write-lease.ts';
 
-/** What the parts of a session know. */
+/** The parts of a session that have findings. */
 export interface SessionParts {
   readonly settings: Pick<LinkSettings, 'name' | 'generation' | 'cluster' | 'importPolicy'>;
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
@@ -37,7 +37,7 @@ export interface SessionParts {
   readonly party: Pick<SessionParty, 'statuses' | 'isCaughtUp' | 'awaiting'>;
 }
 
-/** Verdicts on a target that is not read. */
+/** Verdict on a target of which nothing is read. */
 const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link selects anything: nothing is read');
 const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
@@ -64,7 +64,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
   };
 }
 
-/** Most Services that are not admitted and named, of each reason: there is no end to what a target may offer. */
+/** Most Services that the status names for each reason of not being admitted: a target may offer any number. */
 const MAX_NAMED = 10;
 
 function notAdmittedOf({ settings, exports }: SessionParts): NotAdmittedFindings {
@@ -88,7 +88,7 @@ const MESSAGES = {
     `it waits until it is approved: linkspan approve ${what} --from ${link}`,
 } as const;
 
-/** Condition `TargetReachable`, with what waits for the target to be read. */
+/** Returns condition `TargetReachable`, and how many federated Services wait for the target to be read. */
 function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   const { reachable } = reachability;
   const { awaiting } = party;
@@ -97,7 +97,7 @@ function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   return { ...reachable, message };
 }
 
-/** Condition `Synced`; undefined while not everything is applied. */
+/** Returns condition `Synced`; undefined while not everything is applied. */
 function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
   const { problem } = lease;
   if (problem !== undefined) {

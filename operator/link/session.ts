@@ -1,6 +1,6 @@
 /**
- * One Link that is served: its credentials, target, gateway, mirrors and Lease, tied together. Sessions share only the
- * source cluster's stores and the claims on names there, so that a target that is down, slow or hostile affects its own
+ * Serves one Link: ties its credentials, target, gateway, mirrors and Lease together. Sessions share only the stores
+ * of the source cluster and the claims on names there, so that a target that is down, slow or hostile affects its own
  * Link alone (rule E1).
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -39,9 +39,9 @@ export class Session implements GatewayListener {
   readonly #env: Environment;
   readonly #report: LinkReport;
   readonly #mirrors: Mirrors;
-  /** What takes part in federated Services. */
+  /** The Link as a party of federated Services. */
   readonly #party: SessionParty;
-  /** What takes part in ServiceImports. */
+  /** The Link as a party of ServiceImports. */
   readonly #imports: SessionImports;
   readonly #gateway: Gateway;
   readonly #credentials: Credentials;
@@ -120,7 +120,7 @@ export class Session implements GatewayListener {
     });
   }
 
-  /** The Link's settings when it was last valid. */
+  /** Settings of the Link when it was last valid. */
   get settings(): LinkSettings {
     return this.#settings;
   }
@@ -134,7 +134,7 @@ export class Session implements GatewayListener {
     return this.#settings.cluster;
   }
 
-  /** Returns what is known, for the Link's status. */
+  /** Returns what the session knows for the Link's status. */
   findings(): SessionFindings {
     return findingsOf({
       settings: this.#settings,
@@ -149,7 +149,10 @@ export class Session implements GatewayListener {
     });
   }
 
-  /** Returns what is known first hand of a target Service (rule J3). Slices of flat mode are read once they are asked for. */
+  /**
+   * Returns what the session knows of a target Service (rule J3). The first question about a Service of flat mode has
+   * such slices read.
+   */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);
     if (exported.target?.mode === 'remote-discovery') this.#exports.readFlatSlices();
@@ -179,8 +182,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Applies a changed spec or annotation of the Link in place (rule E5). What was found for the former spec is not
-   * reported for this one (rule G1).
+   * Applies a changed spec or annotation of the Link in place (rule E5). Findings for the former spec are not
+   * reported for the new one (rule G1).
    */
   update(settings: LinkSettings): void {
     const before = this.#settings;
@@ -200,7 +203,7 @@ export class Session implements GatewayListener {
     this.#enqueueAll();
   }
 
-  /** Takes the credentials Secret as it is now; undefined if there is none. */
+  /** Takes the present credentials Secret; undefined if there is none. */
   setCredentials(secret: KeptSecret | undefined): void {
     this.#credentials
       .use(this.#settings.credentialsSecret, secret, this.#stopped.signal)
@@ -225,8 +228,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Stops, and leaves all mirrors as they are; the Lease is released, and keeps the record of them. Resolves when the work
-   * under way has ended.
+   * Stops, and leaves all mirrors as they are. The Lease is released, and still records them. Resolves when no work
+   * is under way.
    */
   async stop(): Promise<void> {
     const { claims, federations, imports, metrics } = this.#env;
@@ -264,7 +267,7 @@ export class Session implements GatewayListener {
     return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
   }
 
-  /** Begins a pass over everything: what all mirrors are made from has changed. */
+  /** Reconciles everything: something that all mirrors depend on has changed. */
   #enqueueAll(): void {
     const keys = this.#mirrors.keys();
     if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);

@@ -1,7 +1,7 @@
 /**
- * The sessions that there are, at most one for each target cluster: one that serves a Link, keeps the mirrors of an
- * invalid one, or removes what one left. They are started and ended here, and given what they need to know; which there
- * must be is decided in `clusters.ts`.
+ * Keeps the sessions, at most one for each target cluster: one that serves a Link, keeps the mirrors of an invalid
+ * Link, or removes what a Link left. Sessions are started and ended here, and told what they need to know.
+ * `clusters.ts` decides which session a cluster must have.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import { mirrorName } from '../../crds/wire.ts';
@@ -18,12 +18,12 @@ import type { Roster } from './roster.ts';
 import type { ServedSpec } from './lease/served-spec.ts';
 import { Session } from './session.ts';
 
-/** What is done for one cluster. */
+/** A session of any kind. */
 export type AnySession = Session | Keeping | Removal;
 
 export interface SessionsOptions {
   readonly env: Environment;
-  /** The Links, which are given the session that works for them. */
+  /** The Links. Each learns which session works for it. */
   readonly links: Pick<Roster, 'get' | 'of'>;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: (name: string) => KeptSecret | undefined;
@@ -42,13 +42,13 @@ export class Sessions {
     return this.#sessions.get(cluster);
   }
 
-  /** Reports whether the Lease of the Link that has a cluster records it. */
+  /** Reports whether the session of a cluster has recorded it on the Lease of its Link. */
   isRecorded(cluster: string): boolean {
     const work = this.#sessions.get(cluster);
     return work !== undefined && !(work instanceof Removal) && work.lease.isRecorded;
   }
 
-  /** Starts to serve a Link for the cluster that it names, which has no session, and to record how. */
+  /** Starts to serve a Link for its cluster, which has no session, and to record the spec on the Lease. */
   serve(settings: LinkSettings, served: ServedSpec): Session {
     const { env, links } = this.#options;
     const isAnothers = (other: string): boolean => this.isRecorded(other) && this.#sessions.get(other) !== session;
@@ -59,15 +59,15 @@ export class Sessions {
   }
 
   /**
-   * Reports whether a session serves a Link. It does not once its Link has been deleted, even if a restored source cluster
-   * has that Link again.
+   * Reports whether a session serves a Link. Once its Link was deleted it does not, even if the Link is there again
+   * after a restore of the source cluster.
    */
   serves(session: AnySession, { uid, name }: Pick<LinkSettings, 'uid' | 'name'>): session is Session {
     const isWork = this.#options.links.get(name)?.work === session;
     return session instanceof Session && session.settings.uid === uid && isWork;
   }
 
-  /** Applies settings of the Link that a session serves. */
+  /** Applies changed settings of the Link that a session serves. */
   update(session: Session, settings: LinkSettings, served: ServedSpec): void {
     const { credentialsSecret } = session.settings;
     session.update(settings);
@@ -83,7 +83,10 @@ export class Sessions {
     return keeping;
   }
 
-  /** Returns the removal of what a Link, which may be deleted, left of a cluster that has no session; it is yet to run. */
+  /**
+   * Creates the removal of what a Link left of a cluster that has no session. The Link may be deleted. The caller
+   * runs the removal.
+   */
   remove(cluster: string, name: string): Removal {
     const { env, links } = this.#options;
     const link = links.get(name);
@@ -93,14 +96,14 @@ export class Sessions {
     return removal;
   }
 
-  /** Notes that a removal has ended by itself. */
+  /** Notes that a removal has ended on its own. */
   removed(cluster: string, { link: name }: Removal): void {
     this.#sessions.delete(cluster);
     const link = this.#options.links.get(name);
     if (link !== undefined) link.work = undefined;
   }
 
-  /** Ends the session of a cluster. Once this resolves, it writes nothing. */
+  /** Ends the session of a cluster. Once this resolves, the session writes nothing. */
   async end(cluster: string, session: AnySession): Promise<void> {
     const link = this.#options.links.get(session.link);
     await session.stop();
@@ -114,7 +117,9 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
   }
 
-  /** Returns what is known first hand of a target Service; undefined if no Link is served for the cluster. */
+  /**
+   * Returns what the session of a cluster knows of a target Service; undefined if no Link is served for the cluster.
+   */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
     const work = this.#sessions.get(cluster);
     return work instanceof Session ? work.knowledge(key) : undefined;
@@ -131,7 +136,7 @@ export class Sessions {
     for (const work of this.#sessions.values()) if (!(work instanceof Keeping)) work.namespaceChanged(name, state);
   }
 
-  /** Hands a Secret that changed to the sessions that use it. */
+  /** Passes a changed Secret to the sessions that use it. */
   secretChanged(name: string): void {
     for (const session of this.#sessions.values()) {
       if (session instanceof Session && session.settings.credentialsSecret === name) this.#giveSecret(session);
@@ -144,7 +149,10 @@ export class Sessions {
     work.start();
   }
 
-  /** Nothing is known of the Services of a cluster at first hand any more: of its mirrors, slices count (rule J3). */
+  /**
+   * Notifies failovers that no session knows the Services of a cluster any more, so that the slices of its mirrors
+   * count (rule J3).
+   */
   #forgotten(cluster: string): void {
     const { source, failovers } = this.#options.env;
     for (const key of source.keysOf(cluster)) {
@@ -159,5 +167,5 @@ export class Sessions {
   }
 }
 
-/** Report of a Link that no longer exists: it has no status, and Events have no object. */
+/** Receives the reports of a Link that no longer exists: it has no status, and Events would have no object. */
 const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };

@@ -1,4 +1,4 @@
-/** Links and the Secrets with their credentials, cut to the fields that are read. */
+/** Reduces Links, and Secrets with their credentials, to the fields that are read. */
 import { isDeepStrictEqual } from 'node:util';
 import { Annotation, OUR_MANAGERS } from '../../crds/wire.ts';
 import { keeperOf, type KeptSecret } from '../kube/keeper.ts';
@@ -6,8 +6,8 @@ import type { Secret } from '../kube/objects.ts';
 import type { LinkObject } from './status/writer.ts';
 
 /**
- * Reports whether two versions of a Link agree in everything that a session depends on. After a restore from a backup
- * one generation may stand for two specs.
+ * Reports whether two versions of a Link are equal in everything that a session depends on. After a restore from a
+ * backup, one generation may stand for two specs.
  */
 export const isSameLink = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&
@@ -15,7 +15,7 @@ export const isSameLink = (before: LinkObject | undefined, after: LinkObject | u
   isDeepStrictEqual(before?.spec, after?.spec) &&
   READ_ANNOTATIONS.every((name) => before?.metadata.annotations?.[name] === after?.metadata.annotations?.[name]);
 
-/** Annotations of a Link that are read as its spec is. */
+/** Annotations of a Link that count like its spec. */
 const READ_ANNOTATIONS = [Annotation.confirmPrune, Annotation.suspended];
 
 export const trimLink = (object: LinkObject): LinkObject => {

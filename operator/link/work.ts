@@ -1,6 +1,7 @@
 /**
- * What the operator does while it leads, once everything in the source cluster has been listed: the sessions of Links, and
- * the controllers of federated Services and ServiceImports, in which sessions take part, and that of the gateway's policy.
+ * What the operator runs while it leads, once everything in the source cluster has been listed: the sessions of
+ * Links, the controllers of federated Services and ServiceImports, in which sessions take part, and the controller of
+ * the gateway's policy.
  */
 import type { EventRecorder } from '../runtime/events.ts';
 import { Discovery } from '../source/discovery.ts';
@@ -24,11 +25,11 @@ export class Work {
   readonly #env: LinksEnvironment;
   readonly #federations: Federations;
   readonly #member: LocalMember;
-  /** Undefined if the MCS API is left alone. */
+  /** Undefined if the operator does not implement the MCS API. */
   readonly #imports: Imports | undefined;
   readonly #exports: LocalExports | undefined;
   readonly #discovery: Discovery;
-  /** Undefined if the policy of the gateway is left as it is. */
+  /** Undefined if the operator does not manage the policy of the gateway. */
   readonly #access: GatewayAccess | undefined;
 
   constructor({ env, events, ...options }: WorkOptions) {
@@ -86,7 +87,8 @@ export class Work {
 
   /**
    * Handles a Link that was created, changed or deleted, and has been read.
-   * @param named the clusters that it names, and named before: these may have got a Link, or have none any more
+   * @param named the cluster that it names, and the one that it named before; each may have got a Link or lost its
+   *   Link
    */
   linkChanged(name: string, named: ReadonlySet<string>): void {
     this.clusters.linkChanged(name);

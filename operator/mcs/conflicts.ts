@@ -1,7 +1,8 @@
 /**
- * The rules of KEP-1645 for exports of one name in several clusters that disagree: the oldest export decides, and ports
- * are joined, by name and by number. Those that a ServiceImport is made of come before all that are newly seen. Pure; but
- * for that, the same in every cluster that sees the same exports at the same ages.
+ * Resolves conflicts between exports of one name in several clusters by the rules of KEP-1645: the oldest export
+ * decides, and ports are joined by name and by number. Exports that a ServiceImport already consists of come before
+ * new ones. Pure. Apart from that precedence, the result is the same in every cluster that sees the same exports with
+ * the same ages.
  */
 import type { ImportPort } from '../../constructs/rendered/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';
@@ -18,34 +19,34 @@ export type ConflictReason =
   | 'TrafficDistributionConflict'
   | 'IPFamilyConflict';
 
-/** What exports disagree about. */
+/** One thing that exports disagree about. */
 export interface Conflict {
   readonly reason: ConflictReason;
-  /** What it is, as in `session affinity`. */
+  /** Name of it, such as `session affinity`. */
   readonly aspect: string;
-  /** The value in the export that decides. */
+  /** Value of the export that decides. */
   readonly used: string;
-  /** Ids of the clusters that have something else; at least one. */
+  /** Ids of the clusters with another value; at least one. */
   readonly disagreeing: readonly string[];
 }
 
-/** What the exports of one name come to. */
+/** Result for the exports of one name. */
 export interface Resolution {
-  /** The export that decides about all but ports. */
+  /** Export that decides about everything but ports. */
   readonly first: ExportedService;
-  /** Whether that is the oldest one: others may be older that were seen later. */
+  /** Whether that export is the oldest. It is not if an older one was seen later. */
   readonly isOldest: boolean;
-  /** The exports whose Services are imported: those of the type of the first, in the order in which they count. */
+  /** Exports whose Services are imported: all that have the type of the first one, in order of precedence. */
   readonly backing: readonly ExportedService[];
-  /** The union of their ports. */
+  /** Union of their ports. */
   readonly ports: readonly ImportPort[];
   readonly conflicts: readonly Conflict[];
 }
 
 /**
- * Resolves exports, each of another cluster, in any order; undefined if there are none.
- * @param placeOf place of an export among those that come before all others, whatever their ages; Infinity: it is not
- *   among them
+ * Resolves exports, each from a different cluster, in any order; undefined if there are none.
+ * @param placeOf place of an export among those that precede all others, whatever their ages; Infinity if it is not
+ *   one of them
  */
 export function resolve(
   exports: readonly ExportedService[],
@@ -65,14 +66,20 @@ export function resolve(
   };
 }
 
-/** The older export first; of two of one age, that whose uid comes first, which all clusters see alike, as no ids need be. */
+/**
+ * Compares by age, oldest first. Exports of the same age are ordered by uid, which all clusters see alike; ids need
+ * not be the same everywhere.
+ */
 function bySeniority(a: ExportedService, b: ExportedService): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   if (a.uid !== b.uid) return a.uid < b.uid ? -1 : 1;
   return a.cluster < b.cluster ? -1 : 1;
 }
 
-/** Returns ports as one ServiceImport has them: of two with one name, or with one number and protocol, the first. */
+/**
+ * Returns the ports of a ServiceImport. Of two ports with the same name, or the same number and protocol, the first
+ * is taken.
+ */
 export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
   const names = new Set<string>();
   const numbers = new Set<string>();
@@ -88,7 +95,7 @@ export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
   return union;
 }
 
-/** What exports may disagree about; a value is undefined where there is nothing to agree about. */
+/** A property that exports may disagree about. Its value is undefined if the property does not apply. */
 interface Aspect {
   readonly reason: ConflictReason;
   readonly aspect: string;
@@ -128,7 +135,7 @@ const ASPECTS: readonly Aspect[] = [
   { reason: 'IPFamilyConflict', aspect: 'IP families', valueOf: ({ ipFamilies }) => [...ipFamilies].sort().join(', ') },
 ];
 
-/** Kubernetes' own, of a Service with session affinity that does not say how long a session lasts. */
+/** Kubernetes' default duration of a session with session affinity, in seconds. */
 const DEFAULT_SESSION_SECONDS = 10_800;
 
 function conflictsAmong(first: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {

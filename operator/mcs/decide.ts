@@ -1,6 +1,6 @@
 /**
- * One ServiceImport decided: what is observed in, the manifests out, with all that its status and that of the local
- * ServiceExport say. Pure.
+ * Decides about one ServiceImport: takes what is observed, returns the manifests and everything that its status and
+ * the status of the local ServiceExport need. Pure.
  */
 import { Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -17,22 +17,22 @@ import type { Source } from './sources.ts';
 /** What a ServiceImport must be. */
 export interface ImportDecision {
   readonly manifests: ImportManifests;
-  /** Whether nothing of it may be written or deleted: another operator serves it, or may (rule K7). */
+  /** Whether the objects must not be written or deleted, since another operator serves it, or may (rule K7). */
   readonly isLeft: boolean;
-  /** Namespace of the other operator that serves it; undefined if there is none, or it is not known. */
+  /** Namespace of another operator that serves it; undefined if there is none, or it is not known. */
   readonly another?: string;
-  /** The clusters that it is made of, sorted by id; undefined if it is not ours to describe. */
+  /** The clusters that it consists of, sorted by id; undefined if it is not ours to describe. */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
-  /** What of the clusters is not imported although the ServiceImport can be used; empty if nothing is left out. */
+  /** What is left out of a usable ServiceImport, and why; empty if nothing is. */
   readonly notes: readonly string[];
-  /** What the exports that are known come to. */
+  /** Resolution of the known exports; undefined if there are none. */
   readonly resolution: Resolution | undefined;
-  /** The local export, read; undefined if there is none, or it is not known. */
+  /** The local export; undefined if there is none, or it is not known. */
   readonly local: ReadExport | undefined;
   /** Ids of the clusters whose exports were compared, sorted. */
   readonly compared: readonly string[];
-  /** Clusters whose exports are not known: ids, or names where these are not known either; sorted. */
+  /** Clusters whose exports are not known, sorted: by id, or by name if the id is not known either. */
   readonly unknown: readonly string[];
 }
 
@@ -100,7 +100,10 @@ export function decideImport(given: ObservedImport): ImportDecision {
   }
 }
 
-/** Beyond the limit of its Link, what there is of a cluster stays as it is, and what is new is not imported (rule E10). */
+/**
+ * Applies the limits of bytes of Links (rule E10). Beyond its limit, what exists of a cluster stays as it is, and
+ * nothing new is imported from it.
+ */
 function withinBytes(observed: ObservedImport): ObservedImport {
   const { targets, local } = observed;
   if (targets.every(({ isWithinBytes }) => isWithinBytes !== false)) return observed;
@@ -113,9 +116,9 @@ function withinBytes(observed: ObservedImport): ObservedImport {
 }
 
 /**
- * The exports that decide what the ServiceImport says. While a cluster that it is made of is not known, it says what it
- * says now. One that somebody has deleted says nothing: the known exports decide then, unless what is left is of the other
- * type.
+ * Returns the exports that decide what the ServiceImport contains. None do while a cluster that it consists of is not
+ * known: its present content stays. If somebody has deleted the ServiceImport, the known exports decide even then,
+ * unless its remaining objects are of the other type.
  */
 function decisive(
   observed: ObservedImport,
@@ -127,29 +130,29 @@ function decisive(
   return isLeftOf(observed, resolution.first.type) ? resolution : undefined;
 }
 
-/** Sorted by id. An id that is in use stays with the cluster that has it, while nothing is known of that cluster. */
+/** Returns one source for each id, sorted by id. A cluster that is not known keeps the id that it uses. */
 const distinct = (sources: readonly Source[]): readonly Source[] =>
   sources
     .filter(({ id }, index) => sources.findIndex((each) => each.id === id) === index)
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Why a ServiceImport has no cluster: one that may export the Service has yet to say so. */
+/** Reason if a ServiceImport has no cluster yet: one that may export the Service has not been read. */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',
   message: 'no cluster is known to export the Service, and one has yet to be read; the address is kept until then',
 };
 
-/** Whether it may turn out that a cluster exports the Service, once it is known. */
+/** Reports whether a cluster that is not known may turn out to export the Service. */
 const mayExport = (target: TargetExporter): boolean =>
   !isKnown(target) && (target.mayExport === true || target.serviceExport !== undefined);
 
-/** Whether a cluster is certainly one of this operator's. */
+/** Reports whether a cluster certainly belongs to a Link of this operator. */
 const isLinked = (exporter: Exporter): boolean => targetOf(exporter)?.isLinked !== false;
 
-/** A cluster is not known while neither its exports nor its id are. */
+/** Reports whether both the exports and the id of a cluster are known. */
 const isKnown = ({ isKnown, id }: Exporter): boolean => isKnown && id !== undefined;
 
-/** The export of a cluster; none if it is not known, or beyond the limit of its Link. */
+/** Returns the export of a cluster with the cluster; nothing if it is not known, or beyond the limit of its Link. */
 function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport])[] {
   const { id, serviceExport, service } = exporter;
   if (!isKnown(exporter) || id === undefined || serviceExport === undefined) return [];
@@ -159,7 +162,7 @@ function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport
 
 const nameOf = (exporter: Exporter): string => exporter.id ?? targetOf(exporter)?.link.cluster ?? 'local';
 
-/** The id of a cluster that is not known: its slices have it. */
+/** Returns the id of a cluster that is not known, as its slices have it. */
 const idOf = (observed: ObservedImport, exporter: Exporter): string =>
   exporter.id ??
   slicesOf(observed, exporter).find(({ metadata }) => metadata.labels?.[Label.sourceCluster] !== undefined)?.metadata

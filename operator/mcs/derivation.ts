@@ -1,6 +1,7 @@
 /**
- * ServiceImports as they are derived (rules K1 to K5): one key for each namespace and name covers all clusters. What there is
- * of it and what all clusters export goes in; its status and that of the local ServiceExport come out.
+ * The derivation of ServiceImports (rules K1 to K5). One key, a namespace and name, covers all clusters. It observes
+ * the objects of a ServiceImport and the exports of all clusters, and reports the status of the ServiceImport and of
+ * the local ServiceExport.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
@@ -27,27 +28,33 @@ import type { ImportParties, ObservedExports } from './parties.ts';
 import type { ImportReport } from './report.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 
-/** Time until it is looked again whether the namespace of another operator is gone. */
+/** Time until the namespace of another operator is checked again: the operator may be gone. */
 const LOOK_MS = 60_000;
 
-/** Delay before a ServiceImport that another operator has is looked at again: a watch has yet to show it. */
+/**
+ * Time until a ServiceImport that another operator may have taken over is reconciled again: a watch has yet to show
+ * it.
+ */
 const STALE_RETRY_MS = 1_000;
 
 /**
- * How long the derived Service names another operator before the API server is asked which of the two it is: two that make one
- * ServiceImport at one time have agreed by then.
+ * Time for which a derived Service may name another operator than its ServiceImport does before the API server is
+ * asked. Two operators that create one ServiceImport at the same time have agreed by then.
  */
 const DOUBT_MS = 2_000;
 
-/** Age of a ServiceImport from which on an export is newly seen, by when all clusters that can be read have been. */
+/**
+ * Age of a ServiceImport from which exports that appear count as new. By then all clusters that can be read have been
+ * read.
+ */
 const SETTLED_MS = 60_000;
 
-/** Longest time for which the addresses of a Service that is gone are still taken, in milliseconds. */
+/** Longest time for which the API server may still hold the addresses of a deleted Service, in milliseconds. */
 const RELEASE_MS = 2_000;
-/** Time until they are asked for again, in milliseconds. */
+/** Time between two attempts to get these addresses, in milliseconds. */
 const RELEASE_RETRY_MS = 100;
 
-/** Most pods of one headless Service that get Services: rendering them must not hold up what others wait for (rule E10). */
+/** Most pods of one headless Service that get a Service. Rendering more would hold up other work (rule E10). */
 const MAX_PODS = 500;
 
 export interface ImportDerivationOptions {
@@ -55,28 +62,28 @@ export interface ImportDerivationOptions {
     readonly client: Pick<KubeClient, 'read'>;
     readonly source: Pick<SourceStores, 'import' | 'imports' | 'importsFrom' | 'services' | 'namespaces'>;
   };
-  /** The ServiceImports that there are. */
+  /** The ServiceImports of the source cluster. */
   readonly watched: Pick<ReadKind<ServiceImport>, 'store' | 'stateIn'>;
   readonly parties: ImportParties;
   readonly report: Pick<ImportReport, 'wrote' | 'leave' | 'say' | 'report'>;
 }
 
-/** All that decides about a ServiceImport, and what it is made of. */
+/** What is observed of a key, and the exports that it was made from. */
 export interface ObservedKey {
   readonly exports: ObservedExports;
   readonly observed: ObservedImport;
-  /** Slices that others gave its Services. */
+  /** Slices that others have made for its Services. */
   readonly foreign: readonly ForeignSlices[] | undefined;
 }
 
 export class ImportDerivation implements Derivation<ObservedKey, ImportDecision, Refusal> {
   readonly texts = TEXTS;
   readonly #options: ImportDerivationOptions;
-  /** Keys whose derived Service was refused its former addresses by the API server: others have them. */
+  /** Keys whose derived Service cannot get its former addresses back: others have them. */
   readonly #taken = new Set<string>();
-  /** Since when it has refused them; others have them after a while. */
+  /** When the API server first refused these addresses, by key. After a while, others have them. */
   readonly #refusedMs = new Map<string, number>();
-  /** Since when the derived Service has named another operator than the ServiceImport. */
+  /** Since when the derived Service has named another operator than the ServiceImport does, by key. */
   readonly #doubtedMs = new Map<string, number>();
 
   constructor(options: ImportDerivationOptions) {
@@ -88,7 +95,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return new Set([...[...watched.store.values()].map(keyOf), ...env.source.imports(), ...parties.keys()]);
   }
 
-  /** Returns the keys of the ServiceImports that a target cluster has a part in, without those that another operator serves (rule K7). */
+  /**
+   * Returns the keys of the ServiceImports that a target cluster is part of, without those that another operator
+   * serves (rule K7).
+   */
   partsOf(cluster: string): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
     // The status names clusters by their ids.
@@ -152,8 +162,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Reports whether another operator has taken a ServiceImport over, or may be about to, which a watch has yet to show. Where just
-   * the derived Service names another for a while, the API server is asked.
+   * Reports whether another operator has taken a ServiceImport over, or may be doing so, before a watch has shown it.
+   * The API server is asked if only the derived Service names the other one for a while.
    */
   async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
     const { name, namespace, namespaceState, isReadable, operators } = observed;
@@ -172,7 +182,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return live === undefined || namedOperator(live) !== operators.own;
   }
 
-  /** Says that another operator serves a ServiceImport, if this one would import the Service too (rule K7). */
+  /** Reports that another operator serves a ServiceImport which this one would import too (rule K7). */
   #leave(
     key: string,
     { exports, observed: { name, live, derived } }: ObservedKey,
@@ -193,7 +203,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return { requeueAfterMs: LOOK_MS };
   }
 
-  /** What there is of a ServiceImport. */
+  /** Returns the existing objects of a ServiceImport. */
   #standing(key: string): Standing {
     const { env, watched } = this.#options;
     const { source } = env;
@@ -237,8 +247,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Handles that the API server refuses a derived Service the addresses that it had before it was deleted. It gives them back
-   * a moment after a watch has shown the deletion, so they are asked for again; after that time another has them.
+   * Handles that the API server refuses a derived Service the addresses that it had before it was deleted. The server
+   * frees them a moment after a watch has shown the deletion, so they are requested again. After that time another
+   * Service has them.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));
@@ -254,7 +265,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return { again: true };
   }
 
-  /** Says what is in the way; if nothing failed, writes the statuses. */
+  /** Reports what is in the way, and writes the statuses if nothing failed. */
   async #reportOn(
     key: string,
     exports: ObservedExports,
@@ -288,7 +299,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 }
 
-/** The objects of a ServiceImport, in the order in which they are written: it is there once it can be reached. */
+/**
+ * Returns the objects of a ServiceImport in the order in which they are written: the ServiceImport itself comes last,
+ * when it can be reached.
+ */
 function stepsOf(observed: ObservedImport, { manifests }: ImportDecision): readonly Step[] {
   const { name, live, derived, podServices, imported } = observed;
   const own = <T extends Parameters<typeof isOfImport>[1]>(object: T | undefined): readonly T[] =>

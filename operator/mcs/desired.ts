@@ -1,7 +1,7 @@
 /**
- * What must exist of one ServiceImport: observed state and what was decided in, manifests out, by rendering the construct
- * that users compose. Pure. Services come first: the ServiceImport has the address of the derived one, and slices have
- * those of the Services of pods.
+ * Renders the manifests of one ServiceImport from what is observed and decided, by the construct that users compose.
+ * Pure. Services come first, since the ServiceImport has the address of the derived one, and slices have those of the
+ * Services of pods.
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
@@ -41,7 +41,7 @@ export const NO_IMPORT: ImportManifests = {
   isBlocked: false,
 };
 
-/** Everything that is ours, as it is: nothing is written and nothing deleted. */
+/** Returns all our objects unchanged: nothing is written or deleted. */
 export const asItIs = ({ name, live, derived, podServices, imported }: ObservedImport): ImportManifests => ({
   ...NO_IMPORT,
   imports: ours(SERVICE_IMPORTS, name, live),
@@ -49,13 +49,13 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
   endpoints: imported.map(slice),
 });
 
-/** Everything as it is, but that slices lead to gateways as they are now (rule F3). */
+/** Returns all our objects, with slices updated to the present gateways (rule F3). */
 export const standing = (observed: ObservedImport): ImportManifests => ({
   ...asItIs(observed),
   endpoints: followingGateways(observed).map(slice),
 });
 
-/** What {@link standing} returns, but for what there is of clusters that are known to export nothing. */
+/** Returns what {@link standing} does, without objects of clusters that are known to export nothing. */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(
     left.flatMap((each) => [...slicesOf(observed, each), ...podServicesOf(observed, each)]),
@@ -70,7 +70,7 @@ export function withoutThose(observed: ObservedImport, left: readonly Exporter[]
   });
 }
 
-/** The derived Service, in which Linkerd finds none of these clusters. */
+/** Returns the derived Service without the annotation entries by which Linkerd finds pods of these clusters. */
 function undiscovered(name: string, derived: Service, left: readonly Exporter[]): Service {
   const {
     [Annotation.remoteDiscovery]: remote,
@@ -92,8 +92,8 @@ function undiscovered(name: string, derived: Service, left: readonly Exporter[])
 }
 
 /**
- * Everything as it is, but that the ServiceImport comes to name this operator, and the exports that decide. What else there is
- * of it is written after that, so that whoever served it before can know (rule K7).
+ * Returns all our objects unchanged, except that the ServiceImport names this operator and the exports that decide.
+ * Other changes follow afterwards, so that the operator that served it before can notice (rule K7).
  */
 export function claimed(observed: ObservedImport, order: string | undefined): ImportManifests {
   const { namespace, live } = observed;
@@ -113,15 +113,15 @@ const slice = (object: KubeObject): Desired => ({ of: ENDPOINT_SLICES, object })
 
 const service = (object: KubeObject): Desired => ({ of: SERVICES, object });
 
-/** The manifests of a ServiceImport, and why it cannot be used, if so. */
+/** The manifests of a ServiceImport, and why it cannot be used, if it cannot. */
 export interface DesiredImport {
   readonly manifests: ImportManifests;
   readonly refusal: ImportRefusal | undefined;
-  /** What of the clusters is left out, and why; empty if nothing is. */
+  /** What is left out, and why; empty if nothing is. */
   readonly notes: readonly string[];
 }
 
-/** Returns what must exist of a ServiceImport. */
+/** Returns the manifests of a ServiceImport. */
 export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImport {
   const { derived, name, namespace, families } = observed;
   const { type, ipFamilies } = plan;
@@ -170,7 +170,7 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
   };
 }
 
-/** An annotation hides slices from Linkerd, so they are all the derived Service's before it goes. */
+/** Assigns all slices to the derived Service before the annotation that hides them from Linkerd is removed. */
 function unhidden(observed: ObservedImport, { type, mode }: ImportPlan, manifests: ImportManifests): ImportManifests {
   const { name, derived, imported } = observed;
   if (type === 'Headless' || mode !== 'gateway') return manifests;
@@ -185,7 +185,10 @@ const isOfService = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[
 const importsIn = (objects: readonly ApiJson[]): readonly Desired[] =>
   objects.filter(({ kind }) => kind === SERVICE_IMPORTS.kind).map((object) => ({ of: SERVICE_IMPORTS, object }));
 
-/** A cluster whose endpoints the construct refuses is imported without them: it must not keep others from being imported. */
+/**
+ * Renders all clusters. A cluster whose endpoints the construct refuses is imported without them, so that it does not
+ * keep others from being imported.
+ */
 function soundly(observed: ObservedImport, plan: ImportPlan, clusters: readonly ImportedCluster[]): readonly ApiJson[] {
   const render = (given: readonly ImportedCluster[]): readonly ApiJson[] => rendered(observed, plan, given);
   const isSound = (cluster: ImportedCluster): boolean => attempt(() => render([cluster])) !== undefined;
@@ -209,7 +212,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The construct's objects for these clusters. */
+/** Renders the objects for these clusters. */
 const rendered = (
   observed: ObservedImport,
   { fields, sources: _, order, ...plan }: ImportPlan,
@@ -228,7 +231,10 @@ const rendered = (
     return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...marks } } };
   });
 
-/** Notes of the operator on an object, for itself and for other operators; undefined if it has none. */
+/**
+ * Returns the annotations by which the operator marks an object for itself and for other operators; undefined if
+ * there are none.
+ */
 function marksOf(
   { name, operators }: ObservedImport,
   { kind, metadata }: Pick<ApiJson, 'kind' | 'metadata'>,

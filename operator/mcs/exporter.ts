@@ -1,4 +1,7 @@
-/** What a target exports under one key by the MCS API, as a ServiceImport is decided by it: with what its Link says of it. Pure. */
+/**
+ * What decides about the export of one target in a ServiceImport: what the target exports under a key, and what its
+ * Link says. Pure.
+ */
 import type { LinkSettings } from '../../crds/index.ts';
 import type { Service } from '../kube/objects.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
@@ -7,7 +10,7 @@ import type { Certain } from '../target/certain/certain.ts';
 import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { TargetExporter } from './observed.ts';
 
-/** A Link and its gateway as they are now. */
+/** Present settings of a Link, and present state of its gateway. */
 export interface LinkNow {
   readonly settings: LinkSettings;
   readonly view: LinkView;

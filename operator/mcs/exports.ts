@@ -1,6 +1,6 @@
 /**
- * Exports, read: what one cluster exports under a name, or why it exports nothing. What other clusters send is not
- * trusted: it is checked as the API server would, and bounded. Pure.
+ * Reads what one cluster exports under a name, or why the export is not valid. Data of other clusters is not trusted:
+ * it is validated as the API server would, and bounded. Pure.
  */
 import type { ImportPort, ImportType } from '../../constructs/rendered/index.ts';
 import { renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
@@ -20,39 +20,42 @@ const MAX_ANNOTATION = 4_096;
 /** Longest text of another field, in characters. */
 const MAX_TEXT = 128;
 
-/** What a cluster exports under a name. */
+/** A valid export of one cluster. */
 export interface ExportedService {
   /** Id of the cluster. */
   readonly cluster: string;
   /**
-   * When the ServiceExport was created, in milliseconds since 1970; Infinity if its time cannot be read. That of a target is
-   * no earlier than its Link: a target may report any (rule K2).
+   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be read. A target can
+   * report any time, so it counts as no older than its Link (rule K2).
    */
   readonly createdAt: number;
-  /** Of the ServiceExport. */
+  /** Uid of the ServiceExport. */
   readonly uid: string;
   readonly type: ImportType;
   readonly ports: readonly ImportPort[];
-  /** In the order of the Service. */
+  /** IP families in the order of the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly sessionAffinity: 'ClientIP' | 'None';
-  /** Only with `ClientIP`, if the Service says it. */
+  /** Set only with session affinity `ClientIP`, and if the Service sets it. */
   readonly sessionAffinitySeconds: number | undefined;
   readonly internalTrafficPolicy: 'Cluster' | 'Local' | undefined;
   readonly trafficDistribution: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Ports that are opaque to Linkerd. Not exported by KEP-1645; Linkerd's proxies need it of the derived Service (rule B3). */
+  /**
+   * Ports that are opaque to Linkerd. KEP-1645 does not export them, but Linkerd's proxies need them on the derived
+   * Service (rule B3).
+   */
   readonly opaquePorts: string | undefined;
 }
 
-/** Why an export is not valid: the reason and the message of its condition `Valid`. */
+/** Why an export is not valid: reason and message of its condition `Valid`. */
 export interface InvalidExport {
   readonly reason: 'NoService' | 'InvalidServiceType' | 'InvalidService';
   readonly message: string;
 }
 
-/** An export, read. */
+/** Result of reading an export. */
 export type ReadExport =
   | { readonly valid: true; readonly value: ExportedService }
   | { readonly valid: false; readonly invalid: InvalidExport };
@@ -120,7 +123,7 @@ function invalidExport(metadata: ExportMetadata, service: Service | undefined): 
   return invalidPorts(service);
 }
 
-/** Why the API server would refuse the ports of a Service: other clusters are not trusted to have valid ones. */
+/** Returns why the API server would refuse the ports of a Service: other clusters are not trusted. */
 function invalidPorts(service: Service): InvalidExport | undefined {
   const type = service.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
   try {
@@ -131,7 +134,7 @@ function invalidPorts(service: Service): InvalidExport | undefined {
   }
 }
 
-/** Fields of a Service that nothing else here reads. */
+/** Fields of a Service that are read only here. */
 interface MoreFields {
   readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: unknown } | null } | null;
   readonly trafficDistribution?: unknown;
@@ -148,7 +151,7 @@ const familiesOf = ({ spec }: Service): readonly IpFamily[] => [
   ...new Set((spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6')),
 ];
 
-/** Longest session, in seconds, as the API server has it for Services. */
+/** Longest session that the API server allows for Services, in seconds. */
 const MAX_SESSION_SECONDS = 86_400;
 
 function secondsOf(service: Service): number | undefined {
@@ -169,7 +172,7 @@ const oneOf = <const T extends string>(text: unknown, ...words: readonly T[]): T
 const textOf = (text: unknown, max = MAX_TEXT): string | undefined =>
   typeof text === 'string' && text !== '' && text.length <= max ? text : undefined;
 
-/** What of exported labels or annotations is valid, in the order of their keys. */
+/** Returns the valid ones of exported labels or annotations, sorted by key. */
 function metadataOf(
   given: unknown,
   isValid: (key: string, value: string) => boolean,

@@ -1,4 +1,4 @@
-/** What the clusters of ServiceImports are called (rule K2), as far as it is known what they claim. Pure. */
+/** The ids of the clusters that take part in ServiceImports (rule K2), as far as their claims are known. Pure. */
 import { isDnsLabel } from '../../crds/names.ts';
 import { clusterIds } from './cluster-ids.ts';
 import type { ImportParty } from './party.ts';
@@ -6,15 +6,19 @@ import type { ImportParty } from './party.ts';
 /** Id of the cluster itself, if it claims none. */
 const DEFAULT_ID = 'local';
 
-/** Ids by the cluster names of Links, and that of the cluster itself; absent or undefined while it is not known. */
+/**
+ * Ids of the targets, by the cluster names of their Links, and that of the local cluster. Missing or undefined while
+ * not known.
+ */
 export interface ImportIds {
   readonly local: string | undefined;
   readonly targets: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns the ids. The cluster itself has its own before all others: a target whose Link calls it that has none.
- * @param local what the cluster itself claims; null if it claims nothing, undefined while that is not known
+ * Returns the ids. The local cluster gets its own before all others: a target with the same name in its Link gets
+ * none.
+ * @param local id that the local cluster claims; null if it claims none, undefined while that is not known
  * @param silent clusters that have a Link and are not known yet
  */
 export function importIds(

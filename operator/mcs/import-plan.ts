@@ -1,5 +1,6 @@
 /**
- * What a ServiceImport says and how it is reached, once it is decided which clusters it is made of (rules K2, K3). Pure.
+ * Plans the content of a ServiceImport, and how it is reached, from the clusters that it consists of (rules K2, K3).
+ * Pure.
  */
 import type { ImportPort, ImportType, ServiceImportProps } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
@@ -17,19 +18,19 @@ export interface ImportRefusal {
   readonly message: string;
 }
 
-/** What a ServiceImport says, and how it is reached. */
+/** Content of a ServiceImport, and how it is reached. */
 export interface ImportPlan extends Shape {
   readonly sources: readonly Source[];
-  /** Empty: headless, or the API server has yet to choose an address. */
+  /** Empty if it is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
-  /** Empty: the cluster cannot reach the Service. */
+  /** Empty if this cluster cannot reach the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
-  /** The exports that it is made of, in the order in which they count; undefined if that is not known. */
+  /** Entries of its exports, in order of precedence; undefined if that is not known. */
   readonly order: string | undefined;
 }
 
-/** What the ServiceImport says beside this. */
+/** Other fields of the ServiceImport. */
 export type ImportFields = Pick<
   ServiceImportProps,
   | 'sessionAffinity'
@@ -41,9 +42,7 @@ export type ImportFields = Pick<
   | 'opaquePorts'
 >;
 
-/**
- * @param resolution of the exports that decide; undefined if the ServiceImport says what it says now
- */
+/** @param resolution result for the exports that decide; undefined if the present content stays */
 export function planOf(
   observed: ObservedImport,
   type: ImportType,
@@ -67,8 +66,8 @@ export function planOf(
 }
 
 /**
- * The union of the ports of known exports; of a ServiceImport that is written anew while a cluster is not known, also those
- * that its derived Service has: that cluster's among them.
+ * Returns the union of the ports of all known exports. If a ServiceImport is created anew while a cluster is not
+ * known, the ports of its derived Service are added, since those of that cluster are among them.
  */
 function portsOf(
   { live, derived, name }: ObservedImport,
@@ -84,7 +83,7 @@ function portsOf(
   return portUnion([...ports, ...others]);
 }
 
-/** Of all that the first export has, what the construct takes over as it is. */
+/** Returns the fields of the first export that the construct takes unchanged. */
 const exportedFields = ({
   sessionAffinity,
   sessionAffinitySeconds,
@@ -103,7 +102,7 @@ const exportedFields = ({
   opaquePorts,
 });
 
-/** What the ServiceImport says now, while it is not known what all clusters export. */
+/** Returns the present fields of the ServiceImport. They stay while the exports of a cluster are not known. */
 function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields {
   const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = live?.spec ?? {};
   return {
@@ -119,8 +118,8 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 }
 
 /**
- * Through gateways if any Link wants that, or no other cluster exports the Service: Kubernetes' own slices lead to the
- * pods of this one. A membership that stays as it is cannot change its shape, so the shape stays too.
+ * Returns how the ServiceImport is reached: through gateways if any Link asks for that, or if only this cluster
+ * exports the Service, whose own slices lead to its pods. A membership that must not change keeps the mode as it is.
  */
 function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): Shape['mode'] {
   const stays = sources.some(({ exported }) => exported === undefined);
@@ -131,8 +130,8 @@ function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): 
 }
 
 /**
- * Families of a ServiceImport that has no addresses: those of the first export that the cluster has, or, where requests
- * go through gateways, the cluster's own.
+ * Returns the IP families of a ServiceImport without addresses: those of the first export that this cluster supports,
+ * or, in gateway mode, this cluster's own.
  */
 function familiesOf(
   families: readonly IpFamily[],
@@ -147,8 +146,8 @@ function familiesOf(
 const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');
 
 /**
- * The addresses of the ServiceImport: those of the derived Service, or, if that was deleted, those that it had, which the
- * new one gets, unless another has taken them.
+ * Returns the addresses of the ServiceImport: those of the derived Service. If that was deleted, its successor gets
+ * the same ones, unless another Service has taken them.
  */
 function addressesOf(observed: ObservedImport): readonly string[] {
   const { live, name, isAddressTaken } = observed;

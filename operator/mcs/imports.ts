@@ -1,7 +1,7 @@
 /**
- * The controller of ServiceImports (rules K1 to K5): one reconcile for each namespace and name covers all clusters. The
- * cluster itself and the sessions of Links take part, and say what is known of their exports. Nobody else writes here, so
- * that no Lease of a Link is needed.
+ * The controller of ServiceImports (rules K1 to K5): one reconcile for each namespace and name covers all clusters.
+ * The local cluster and the sessions of Links take part, and tell what is known of their exports. It needs no Lease
+ * of a Link, since nothing else writes these objects.
  */
 import { splitKey } from '../kube/objects.ts';
 import { type KubeObject } from '../kube/objects.ts';
@@ -29,9 +29,9 @@ export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 
   readonly listener?: ReadableListener;
 }
 
-/** Learns what can be read. */
+/** Learns that more can be read. */
 export interface ReadableListener {
-  /** More ServiceImports may be readable than before: what stayed for want of that may go. */
+  /** More ServiceImports may be readable than before: what stayed because they were not may be removed. */
   moreReadable(): void;
 }
 
@@ -130,7 +130,10 @@ export class Imports implements ServiceImports, ImportListener {
     await this.#controller.forget();
   }
 
-  /** Resolves when no key waits for a worker or is being reconciled; those that are being gathered do not wait for others. */
+  /**
+   * Resolves when no key waits for a worker or is being reconciled. Keys that are being gathered are passed on at
+   * once.
+   */
   idle(): Promise<void> {
     return this.#controller.idle();
   }

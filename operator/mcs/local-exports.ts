@@ -1,4 +1,4 @@
-/** The part of the source cluster in ServiceImports: its own ServiceExports, and the Services and pods behind them. */
+/** The source cluster as a party of ServiceImports: its own ServiceExports, with their Services and pods. */
 import type { LocalExporter } from './observed.ts';
 import { type Certainty, confirmsGone } from '../target/aspect.ts';
 import { ClusterExports } from '../target/watch/cluster-exports.ts';
@@ -65,7 +65,7 @@ export class LocalExports implements Exporting<LocalExporter> {
     this.#reading = this.#exports.run(this.#stopped.signal);
   }
 
-  /** Reports what changes. */
+  /** Reports changes from now on. */
   start(imports: Pick<ServiceImports, 'add' | 'addAll'>): void {
     this.#imports = imports;
   }

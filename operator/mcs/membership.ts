@@ -1,4 +1,4 @@
-/** Which clusters a ServiceImport is made of now, by what there is of it. Pure. */
+/** Reads from the objects of a ServiceImport which clusters it consists of. Pure. */
 import type { ImportType } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
@@ -30,17 +30,20 @@ export const podServicesOf = (
 /** Reports whether a slice belongs to the Service that stands for a pod. */
 export const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
 
-/** What there is of a ServiceImport. */
+/** The existing objects of a ServiceImport. */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
 
-/** Returns the addresses of the derived Service. It has none if there is none of ours, or somebody makes it an alias. */
+/**
+ * Returns the addresses of the derived Service. There are none if the Service is missing, is not ours, or was made an
+ * alias by somebody.
+ */
 export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'derived'>): readonly string[] => {
   const { clusterIP = '', clusterIPs = [clusterIP] } =
     (derived !== undefined && isOfImport(name, derived) ? derived.spec : undefined) ?? {};
   return clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
 };
 
-/** Reports whether all that is derived from a ServiceImport may be that of one of this type. */
+/** Reports whether all derived objects can belong to a ServiceImport of this type. */
 export function isLeftOf({ name, derived, podServices, imported }: Standing, type: ImportType): boolean {
   if (type === 'Headless')
     return (
@@ -52,9 +55,9 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 }
 
 /**
- * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd
- * finds its name on the Service, or the status names it.
- * @param ownId id of the cluster itself: in the status it does not name a target
+ * Reports whether a ServiceImport consists of a cluster, among others: the cluster has slices or Services of pods, is
+ * named by an annotation for Linkerd's discovery, or by the status.
+ * @param ownId id of the local cluster, which in the status never means a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {
   const { name, live, derived } = observed;

@@ -1,4 +1,4 @@
-/** ServiceImports, as they are read: checked against the schema, since any CRD may be installed. */
+/** Reads ServiceImports. They are checked against the schema, since the installed CRD may be any. */
 import { SERVICE_IMPORT_SPEC_SCHEMA, SERVICE_IMPORT_STATUS_SCHEMA } from '../../crds/mcs/service-import/schema.ts';
 import type { ServiceImportSpec, ServiceImportStatus } from '../../crds/mcs/service-import/types.gen.ts';
 import { compile } from '../../crds/validate.ts';
@@ -21,7 +21,7 @@ export interface ServiceImport extends KubeObject {
 const checkImportSpec = compile<ServiceImportSpec>(SERVICE_IMPORT_SPEC_SCHEMA, { firstOnly: true });
 const checkImportStatus = compile<ServiceImportStatus>(SERVICE_IMPORT_STATUS_SCHEMA, { firstOnly: true });
 
-/** Reads a ServiceImport. A spec or a status that is not as the MCS API has it is left out: it is written anew. */
+/** Reads a ServiceImport. A spec or status that does not match the MCS API is left out, so that it is written anew. */
 export const readServiceImport = ({ metadata, spec, status }: ServiceImport): ServiceImport => ({
   metadata,
   ...validated('spec', checkImportSpec, spec),

@@ -1,6 +1,6 @@
 /**
- * One plain value with everything that decides what one ServiceImport must be: the exports of one namespace and name in
- * all clusters, and what there is of the ServiceImport. It is read from stores, without I/O.
+ * The value that decides about one ServiceImport: the exports of one namespace and name in all clusters, and the
+ * existing objects of the ServiceImport. It is read from stores, without I/O.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
@@ -11,20 +11,21 @@ import type { ServiceImport } from './objects.ts';
 /** A cluster that may export the Service. */
 interface Party {
   /**
-   * Id of the cluster, as `clusterIds` has it: a DNS label that no other cluster has; undefined while it is not known.
+   * Id of the cluster, as `clusterIds` returns it: a DNS label that no other cluster has; undefined while it is not
+   * known.
    */
   readonly id: string | undefined;
   /**
-   * Whether it is known what the cluster exports. It is not while the cluster has not been read since the operator
+   * Whether the exports of the cluster are known. They are not while the cluster has not been read since the operator
    * started, while its CRD is missing or of another version (rule K5), and while a deletion is held or unconfirmed
-   * (rules E6, A2). What there is of such a cluster stays.
+   * (rules E6, A2). Existing objects of such a cluster stay.
    */
   readonly isKnown: boolean;
-  /** Absent if there is none, or it is not known. */
+  /** The ServiceExport; absent if there is none, or it is not known. */
   readonly serviceExport?: ServiceExport | undefined;
-  /** The Service of its name; absent if there is none, or it is not known. */
+  /** The Service of the same name; absent if there is none, or it is not known. */
   readonly service?: Service | undefined;
-  /** The slices of that Service, of whatever type and shape; undefined while they are not known. */
+  /** The slices of that Service, of any type and content; undefined while they are not known. */
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 
@@ -33,30 +34,33 @@ export interface TargetExporter extends Party {
   readonly link: Pick<LinkView, 'cluster' | 'clusterDomain'>;
   /** When the Link was created, RFC 3339. */
   readonly linkedAt: string;
-  /** How the Link wants Services of the target to be reached: `spec.federation`. */
+  /** How the Link wants the target's Services to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
-  /** Absent if the Link has no gateway, or if nothing is known of it. */
+  /** Absent if the Link has no gateway, or if that is not known. */
   readonly gateway?: GatewayView | undefined;
-  /** Whether it is known that the Link has no gateway. @default false */
+  /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
   /**
-   * Pods of the Service that are gone, with how long each keeps the Service that stands for it, in milliseconds, by
-   * hostname (rules D11, K3). It is Infinity until the target confirms that the pod is gone (rule D5).
+   * Pods that are gone and still have a Service that stands for them: how long they keep it, in milliseconds, by
+   * hostname (rules D11, K3). Infinity until the target confirms that the pod is gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether the cluster has yet to say what it exports: its Link is about to be served, or it has not been reached since.
-   * A target whose answer was that the kind is not served, or may not be read, counts as known.
+   * Whether the cluster has yet to tell what it exports: its Link is about to be served, or the cluster has not been
+   * reached since. A target that answers that it does not serve the kind, or may not be read, counts as known.
    * @default false
    */
   readonly mayExport?: boolean;
-  /** Whether it is known that a Link names the cluster, or did. If not, it may be a cluster of another operator. @default true */
+  /**
+   * Whether a Link is known to name the cluster, now or before. If not, it may be a cluster of another operator.
+   * @default true
+   */
   readonly isLinked?: boolean;
-  /** Whether the export is one of those that the limit of the Link allows (rule E10). */
+  /** Whether the number of exports is within the limit of the Link with this one (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether what is written for the export is within the bytes that the Link may take (rule E10). @default true */
+  /** Whether the bytes written for the Link are within its limit with this export (rule E10). @default true */
   readonly isWithinBytes?: boolean;
 }
 
@@ -68,14 +72,14 @@ export interface ObservedImport {
   readonly namespace: string;
   readonly name: string;
   readonly namespaceState: NamespaceState;
-  /** IP families of the cluster, the preferred one first; at least one. */
+  /** IP families of the local cluster, the preferred one first; at least one. */
   readonly families: readonly IpFamily[];
   readonly operators: Operators;
   readonly local: LocalExporter;
-  /** In any order; each cluster once. A cluster that is not among them has no Link. */
+  /** In any order, each cluster once. A cluster that is missing has no Link. */
   readonly targets: readonly TargetExporter[];
   /**
-   * Whether the ServiceImport has been there for long enough that what comes now is new. Until then the oldest export
+   * Whether the ServiceImport is old enough that exports which appear now count as new. Until then the oldest export
    * decides, in whatever order clusters are read.
    */
   readonly isSettled: boolean;
@@ -83,27 +87,30 @@ export interface ObservedImport {
   readonly isReadable: boolean;
   /** The ServiceImport of that name, whoever owns it; absent if there is none. */
   readonly live: ServiceImport | undefined;
-  /** The Service of the derived Service's name, whoever owns it; absent if there is none. */
+  /** The Service that has the name of the derived one, whoever owns it; absent if there is none. */
   readonly derived: Service | undefined;
   /**
-   * The Services that are marked as derived from this ServiceImport for single pods (label `linkspan.dev/imported-pod`):
-   * those of a headless one whose targets are reached through gateways. With all their ClusterIPs.
+   * The Services derived from this ServiceImport for single pods (label `linkspan.dev/imported-pod`), with all their
+   * ClusterIPs. Headless ServiceImports have them for targets that are reached through gateways.
    */
   readonly podServices: readonly Service[];
   /**
-   * Reports whether a Service of this name, in {@link namespace}, belongs to somebody else: it is neither the derived one
-   * nor one of {@link podServices}.
+   * Reports whether the Service of this name, in {@link namespace}, belongs to somebody else. The derived Service and
+   * {@link podServices} do not.
    */
   readonly isForeign: (service: string) => boolean;
-  /** Most pods of one target cluster that have such a Service (rule E10). */
+  /** Most pods of one target cluster that get such a Service (rule E10). */
   readonly maxPods: number;
-  /** Whether the API server refused the addresses of the ServiceImport for its derived Service: another has them. */
+  /**
+   * Whether the derived Service cannot have the addresses of the ServiceImport, since the API server has given them
+   * to another.
+   */
   readonly isAddressTaken: boolean;
-  /** The slices that are marked as those of this ServiceImport, and of the Services that are derived from it. */
+  /** Slices whose labels say that they belong to this ServiceImport, or to a Service derived from it. */
   readonly imported: readonly EndpointSlice[];
 }
 
-/** A cluster with a Link, or the cluster itself. */
+/** A target cluster, or the local cluster. */
 export type Exporter = LocalExporter | TargetExporter;
 
 export const targetOf = (exporter: Exporter): TargetExporter | undefined => ('link' in exporter ? exporter : undefined);

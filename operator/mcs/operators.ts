@@ -1,6 +1,6 @@
 /**
- * Which operator serves a ServiceImport, where a cluster has several of them in namespaces of their own (rule K7): the one
- * that an annotation of the ServiceImport names, or of the Service that is derived from it. Pure.
+ * Decides which operator serves a ServiceImport in a cluster that has several, in different namespaces (rule K7): the
+ * one that an annotation names, on the ServiceImport or on the derived Service. Pure.
  */
 import { Annotation } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -12,7 +12,7 @@ import { isLocalEntry, recordedOrder } from './precedence.ts';
 export const namedOperator = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[Annotation.operator];
 
-/** Returns the namespace of the operator that serves a ServiceImport; undefined if nothing says which. */
+/** Returns the namespace of the operator that serves a ServiceImport; undefined if nothing shows it. */
 export function operatorOf(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
   { own, isGone }: Operators,
@@ -24,8 +24,9 @@ export function operatorOf(
 }
 
 /**
- * Reports whether the derived Service names another operator than the ServiceImport, which names this one as far as it is
- * known: somebody has edited the Service, or the other operator has taken both over, and no watch has shown the ServiceImport.
+ * Reports whether the derived Service names another operator, although the ServiceImport, as last seen, names this
+ * one. Either somebody has edited the Service, or the other operator has taken both over and no watch has shown the
+ * ServiceImport yet.
  */
 export function isInDoubt(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
@@ -36,6 +37,6 @@ export function isInDoubt(
   return ofDerived !== undefined && ofDerived !== operators.own;
 }
 
-/** Reports whether it is recorded that a ServiceImport is made of exports of its own cluster alone, which all operators know. */
+/** Reports whether a ServiceImport records exports of the local cluster only, which all operators know. */
 export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boolean =>
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;

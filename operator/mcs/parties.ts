@@ -1,6 +1,6 @@
 /**
- * Who takes part in ServiceImports: the cluster itself, and a session for each Link. All that is said of exports, of ids
- * and of what is not known goes through here.
+ * The parties of ServiceImports: the local cluster, and the session of each Link. It puts together what they know of
+ * exports and ids, and who is not known yet.
  */
 import { Default } from '../../crds/wire.ts';
 import { isMember, type Standing } from './membership.ts';
@@ -21,11 +21,11 @@ const NONE: TargetExporter['departed'] = new Map();
 
 export interface ImportPartiesOptions {
   readonly local: Exporting<LocalExporter>;
-  /** Whether a Link names a cluster, or it is not known yet that none does: what there is of it stays. */
+  /** Whether a Link names a cluster, or that is not known yet. Existing objects of such a cluster stay. */
   readonly mayHaveLink: (cluster: string) => boolean;
-  /** Clusters whose exports count, by their Links, with a session or without. */
+  /** Clusters whose exports count, according to their Links, with or without a session. */
   readonly exporting: () => Iterable<string>;
-  /** Those of them whose Links are, or are to be, served: they will say what they export. */
+  /** Those of them whose Links are served, or will be: they will tell what they export. */
   readonly serving: () => Iterable<string>;
   /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
   readonly podGraceMs: number;
@@ -35,7 +35,7 @@ export interface ImportPartiesOptions {
 
 /** What all clusters export under one key. */
 export interface ObservedExports extends Pick<ObservedImport, 'local' | 'targets'> {
-  /** Whether a cluster is asked if an export that is not there any more is really gone; it counts as not known. */
+  /** Whether a cluster is being asked to confirm that an export is gone. The cluster counts as not known meanwhile. */
   readonly isUnconfirmed: boolean;
 }
 
@@ -43,7 +43,7 @@ export class ImportParties {
   readonly #options: ImportPartiesOptions;
   readonly #parties = new Map<string, ImportParty>();
   readonly #beganMs = performance.now();
-  /** When each cluster last left: it may be about to come back. */
+  /** When each cluster last left, on the monotonic clock. It may be about to come back. */
   readonly #leftMs = new Map<string, number>();
   readonly #departures: Departures;
   #ids: ImportIds | undefined;
@@ -67,7 +67,7 @@ export class ImportParties {
     return this.#parties.delete(cluster);
   }
 
-  /** Begins to read exports, those of clusters that join later included; once, however often it is called. */
+  /** Begins to read exports, also those of clusters that join later. Further calls do nothing. */
   read(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -79,12 +79,12 @@ export class ImportParties {
     return this.#all().flatMap((each) => [...each.keys()]);
   }
 
-  /** Returns what a cluster is called, by the name that its Link gives it; that name while it is not known. */
+  /** Returns the id of a cluster by its name in its Link; the name itself while the id is not known. */
   idOf(cluster: string): string {
     return this.#identity.targets.get(cluster) ?? cluster;
   }
 
-  /** Notes that a cluster may be called otherwise. */
+  /** Notes that the id of a cluster may have changed. */
   identify(): void {
     this.#ids = undefined;
   }
@@ -111,14 +111,16 @@ export class ImportParties {
     };
   }
 
-  /** Returns how long each cluster that is not known is given to be known, in milliseconds; less than 0 once it is over. */
+  /**
+   * Returns how long the grace period of each unknown cluster still lasts, in milliseconds; negative once it is over.
+   */
   awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
     const { settleMs = SETTLE_MS } = this.#options;
     const unknown = [local, ...targets].filter(({ id, isKnown }) => id === undefined || !isKnown);
     return new Map(unknown.map((each) => [each, this.#sinceMs(each) + settleMs - performance.now()]));
   }
 
-  /** Forgets the answers by which parts have ended: the next that ends needs another. */
+  /** Forgets the answers that removed clusters from a ServiceImport: each is good for one removal. */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
       if (!isMember(standing, each, local.id)) this.#from(each)?.exports.forget(key);
@@ -129,8 +131,8 @@ export class ImportParties {
   }
 
   /**
-   * Pods that are gone and keep their Services, with how long still, in milliseconds, by hostname (rules D11, K3). It is
-   * Infinity for those for which the target has yet to confirm that they are gone (rule D5).
+   * Returns pods that are gone and keep their Services: how long still, in milliseconds, by hostname (rules D11, K3).
+   * Infinity until the target confirms that the pod is gone (rule D5).
    */
   #departed(
     key: string,
@@ -162,19 +164,19 @@ export class ImportParties {
     return [this.#options.local, ...this.#parties.values()];
   }
 
-  /** Who says what a cluster exports; undefined if it has no session. */
+  /** Returns the party of a cluster; undefined if it has no session. */
   #from(exporter: Exporter): Exporting<LocalExporter> | undefined {
     const target = targetOf(exporter);
     return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
   }
 
-  /** Start of the grace period of a cluster, on the monotonic clock. */
+  /** Returns when the grace period of a cluster began, on the monotonic clock. */
   #sinceMs(exporter: Exporter): number {
     const cluster = targetOf(exporter)?.link.cluster ?? '';
     return this.#from(exporter)?.sinceMs ?? this.#leftMs.get(cluster) ?? this.#beganMs;
   }
 
-  /** Clusters that have a Link, or, of those that have a part, may have one, and no session. */
+  /** Returns clusters without a session: all that have a Link, and those with existing objects that may have one. */
   #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
     const { mayHaveLink, exporting, serving } = this.#options;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
@@ -186,11 +188,11 @@ export class ImportParties {
   }
 }
 
-/** Whether a cluster is known to export nothing: it has no export, or no Service of its name. */
+/** Reports whether a cluster is known to export nothing: it has no ServiceExport, or no Service of that name. */
 const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined);
 
-/** A cluster that has a Link, or may have one, and no session that takes part. */
+/** Stands for a cluster that has a Link, or may have one, but no session that takes part. */
 const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
   mayExport,
   isLinked,

@@ -1,33 +1,33 @@
-/** What takes part in ServiceImports, and what it is given for that: see imports.ts. */
+/** Parties of ServiceImports, and what the controller in imports.ts offers them. */
 import type { Certainty, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
-/** What a cluster that may export Services by the MCS API says of its exports. */
+/** A cluster that may export Services by the MCS API, and tells what it exports. */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** The id that the cluster claims; null if it claims none, undefined while that is not known. */
   readonly claimedId: string | null | undefined;
-  /** When its exports began to be read, or it was known that they would be, on the monotonic clock. */
+  /** When its exports began to be read, or were about to be, on the monotonic clock. */
   readonly sinceMs: number;
-  /** Returns the keys of its exports, and of others that may need work for its sake. */
+  /** Returns the keys of its exports, and of others that may need work because of it. */
   keys(): Iterable<string>;
-  /** Returns what is known of its export of one key. */
+  /** Returns what is known of one of its exports. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
-  /** Says whether the part of the cluster may go: it has no export of a key, or no Service. */
+  /** Whether the cluster certainly has no export under a key, or no Service, so that its objects may be removed. */
   readonly exports: Certainty;
-  /** Begins to read: ServiceImports can be read here. Does nothing if it has begun. */
+  /** Begins to read exports, since ServiceImports can be read here. Further calls do nothing. */
   read(): void;
 }
 
-/** The session of a Link, as it takes part in ServiceImports. */
+/** A target cluster, by the session of its Link. */
 export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
-  /** The Link: the older one has an id that two clusters claim. */
+  /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
-  /** Answers which pods are no longer behind the exported Service, so that their objects may go. */
+  /** Whether pods are certainly gone from the exported Service, so that their objects may be removed. */
   readonly pods: PodAnswers;
 }
 
-/** The ServiceImports, as those who take part see them. */
+/** The controller of ServiceImports, as parties see it. */
 export interface ServiceImports {
   /**
    * Lets a cluster take part.
@@ -35,23 +35,29 @@ export interface ServiceImports {
    */
   join(party: ImportParty): void;
   /**
-   * Ends the part of a cluster. What there is of it goes if it has no Link. Resolves when nothing is being written any more
-   * that was decided while it took part.
+   * Ends the part of a cluster. Its objects are removed if it has no Link. Resolves when no write that was decided
+   * while it took part is under way.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key: an export has changed. */
   add(key: string): void;
-  /** Reconciles all keys: what is known of a cluster as a whole, or what it claims to be called, has changed. */
+  /** Reconciles all keys: what is known of a whole cluster, or the id that it claims, has changed. */
   addAll(): void;
-  /** Returns the keys of the ServiceImports that a target cluster has a part in. */
+  /** Returns the keys of the ServiceImports that a target cluster is part of. */
   partsOf(cluster: string): ReadonlySet<string>;
-  /** Returns those of them that end, since the cluster has no Link: they can be written, or may be once the API server answers. */
+  /**
+   * Returns those keys whose part is being removed because the cluster has no Link. They can be written, or may be
+   * once the API server answers.
+   */
   endingOf(cluster: string): readonly string[];
-  /** Returns those that stay although the cluster has no Link: ServiceImports cannot be read there (rule K5). */
+  /**
+   * Returns those keys whose part stays although the cluster has no Link: ServiceImports cannot be read there (rule
+   * K5).
+   */
   keptOf(cluster: string): readonly string[];
 }
 
-/** Where a session takes part. */
+/** Gives a session access to the ServiceImports. */
 export interface ImportsEnvironment {
   /** Absent if the operator leaves the MCS API alone. */
   readonly imports?: ServiceImports | undefined;

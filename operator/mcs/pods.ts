@@ -1,7 +1,7 @@
 /**
- * The pods of a headless Service of a target that is reached through its gateway, and which of them have a Service of
- * their own here (rule K3). Slices come from the target and are not trusted: what cannot be a hostname, an address or a
- * port is left out. Pure.
+ * The pods of a target's headless Service that is reached through a gateway, and which of them get a Service of their
+ * own here (rule K3). Slices come from the target and are not trusted: an invalid hostname, address or port is left
+ * out. Pure.
  */
 import { isIP } from 'node:net';
 import { type ImportedPod, podHostname } from '../../constructs/rendered/index.ts';
@@ -17,17 +17,17 @@ import type { ObservedImport, TargetExporter } from './observed.ts';
 
 /** The pods of one cluster that are imported. */
 export interface ImportedPods {
-  /** With the addresses of their Services, as far as they have one. */
+  /** Each with the address of its Service, if it has one. */
   readonly pods: readonly ImportedPod[];
-  /** Why some are not, for the status; empty if all are. */
+  /** Why some pods are not imported, for the status; empty if all are. */
   readonly notes: readonly string[];
-  /** Whether a foreign Service has the name of one. */
+  /** Whether a foreign Service has a name that is needed for a pod. */
   readonly isBlocked: boolean;
 }
 
 /**
- * Chooses the pods of a target that are imported: those that have a Service stay, and beside them the first by name. Those
- * that are gone, and keep their Services for a while, are pods that are not ready.
+ * Chooses the pods of a target that are imported: those that have a Service already, then others by name. Pods that
+ * are gone and keep their Services for a while count as not ready.
  */
 export function importedPods(observed: ObservedImport, target: TargetExporter, service: Service): ImportedPods {
   const { name, namespace, isForeign, maxPods } = observed;
@@ -59,7 +59,7 @@ export function importedPods(observed: ObservedImport, target: TargetExporter, s
   };
 }
 
-/** The pods of a target that are gone and keep their Services, with the ports that these have. */
+/** Returns pods that are gone and keep their Services, with the ports of these. */
 const departedPods = (observed: ObservedImport, target: TargetExporter): readonly ImportedPod[] =>
   podServicesOf(observed, target).flatMap((service) => {
     const hostname = service.metadata.labels?.[Label.importedPod] ?? '';
@@ -67,8 +67,8 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of the pods of a target that have a Service and are gone; undefined while that is not known. One
- * that had no hostname of its own never comes back: the pod in its place has another address.
+ * Returns the hostnames of pods that have a Service and are gone; undefined while that is not known. A pod without a
+ * hostname of its own is not among them: it never comes back, since its successor has another address.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;
@@ -81,7 +81,7 @@ export function gonePods(standing: Standing, target: Omit<TargetExporter, 'depar
   return [...new Set(named)].filter((hostname) => !listed.has(hostname));
 }
 
-/** The hostname of a pod by the slice of its Service, if the gateway is asked for the pod by it. */
+/** Returns the hostname that the slice of a pod's Service asks the gateway for, if it asks for one. */
 const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, service: string): readonly string[] => {
   const hostname = labels?.[Label.importedPod] ?? '';
   const isAskedFor = annotations?.[Annotation.remoteSvcFqName]?.startsWith(`${hostname}.${service}.`) === true;
@@ -95,8 +95,8 @@ const addressesOf = (service: Service | undefined): readonly string[] => {
 };
 
 /**
- * Returns the pods that a headless Service has by its slices, each once, sorted by hostname. A pod without one is known
- * by its address of the Service's first family.
+ * Returns the pods in the slices of a headless Service, each once, sorted by hostname. A pod without a hostname is
+ * named after its address in the Service's first family.
  */
 export function readPods(service: Service, slices: readonly EndpointSlice[]): readonly ImportedPod[] {
   const { publishNotReadyAddresses, ipFamilies = [] } = service.spec ?? {};
@@ -134,8 +134,9 @@ function add(pods: Map<string, ImportedPod>, pod: ImportedPod): void {
 const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;
 
 /**
- * Returns the ports of a pod that requests by the name of its Service reach: Linkerd takes a number that the Service has
- * for that port of the Service, which may lead to another port of the pod, and any other one for a port of the pod.
+ * Returns the ports of a pod that can be reached by the name of its Service. Linkerd takes a port number for a port
+ * of the Service if the Service has that number, which may lead to another port of the pod, and for a port of the pod
+ * otherwise.
  */
 const reachable = (ports: ImportedPod['ports'], { spec }: Service): ImportedPod['ports'] =>
   ports.filter(({ name = '', port, protocol = 'TCP' }) =>

@@ -1,6 +1,6 @@
 /**
- * What becomes of ServiceImports and of the local ServiceExports, for people: their status, Events where somebody must act,
- * log lines and a metric.
+ * Reports what becomes of ServiceImports and of the local ServiceExports: in their statuses, Events where somebody
+ * must act, log lines and a metric.
  */
 import { McsApi } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -19,9 +19,9 @@ import type { SharedEnvironment } from '../served/environment.ts';
 export interface ImportReportOptions {
   readonly env: Pick<SharedEnvironment, 'client' | 'mayWrite' | 'tuning' | 'metrics' | 'log'>;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Waits for the turn of a write, and makes it. */
+  /** Waits for the turn of a write, then makes it. */
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
-  /** Shows a ServiceImport as it was written. */
+  /** Puts a ServiceImport that was written into the store. */
   readonly wrote: (written: ServiceImport, before: ServiceImport) => void;
 }
 
@@ -31,7 +31,7 @@ export interface ImportFindings {
   /** The ServiceImport, if it is ours. */
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
-  /** Whether the condition `Conflict`, or the status of the ServiceImport, waits for a cluster whose first list is under way. */
+  /** Whether the condition `Conflict`, or the status of the ServiceImport, waits for the first list of a cluster. */
   readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
 
@@ -46,7 +46,7 @@ export class ImportReport {
   /** Whether each ServiceImport of ours is ready. */
   readonly #ready = new Map<string, boolean>();
   readonly #counts: Record<(typeof STATES)[number], number> = { true: 0, false: 0 };
-  /** What was last said of a key that cannot be imported as it should be. */
+  /** Last message about each key that cannot be imported as it should be. */
   readonly #said = new Map<string, string>();
 
   constructor(options: ImportReportOptions) {
@@ -131,7 +131,7 @@ export class ImportReport {
     }
   }
 
-  /** Records an Event for each condition that has come to say that somebody must act. */
+  /** Records an Event for each condition that newly says that somebody must act. */
   #announce(object: KubeObject & { readonly status?: unknown }, { conditions, clusters }: Reported): void {
     const isExport = clusters === undefined;
     const { kind } = isExport ? McsApi.serviceExport : McsApi.serviceImport;
@@ -145,7 +145,7 @@ export class ImportReport {
     }
   }
 
-  /** @param reason of several, separated by commas, the first counts */
+  /** @param reason one or several, separated by commas; the first becomes the reason of the Event */
   #event(kind: string, object: KubeObject, reason: string, message: string): void {
     const { uid = '' } = object.metadata;
     const regarding = { apiVersion: McsApi.apiVersion, kind, ...splitKey(keyOf(object)), uid };
@@ -166,7 +166,7 @@ export class ImportReport {
   }
 }
 
-/** What statuses of both kinds have. */
+/** What the statuses of both kinds have in common. */
 interface Reported {
   readonly conditions: readonly {
     readonly type: string;

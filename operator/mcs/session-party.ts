@@ -1,4 +1,4 @@
-/** A Link as it takes part in ServiceImports: what its session knows of the target's ServiceExports. */
+/** A Link as a party of ServiceImports: tells what its session knows of the target's ServiceExports. */
 import { Default } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
@@ -14,7 +14,7 @@ export interface SessionImportsOptions {
   readonly env: ImportsEnvironment;
   readonly target: Pick<ServedTarget, 'exports' | 'isWithinBytes' | 'podsOfExports'>;
   readonly reading: ExportReading;
-  /** What the Link says now, and its gateway as it is now. */
+  /** Present settings of the Link, and present state of its gateway. */
   readonly link: () => LinkNow;
 }
 
@@ -45,12 +45,12 @@ export class SessionImports implements ImportParty, AspectListener {
     return this.#options.reading.sinceMs;
   }
 
-  /** Whether ServiceExports are to be read: they concern this cluster, and the Link takes them. */
+  /** Whether ServiceExports have to be read: ServiceImports can be read here, and the Link takes exports. */
   get isWanted(): boolean {
     return this.#options.reading.isWanted;
   }
 
-  /** Condition `TargetWithinLimits`, if the target exports more by the MCS API than is read of it (rule E10). */
+  /** Condition `TargetWithinLimits`, set if the target has more ServiceExports than are read (rule E10). */
   get beyondLimits(): Verdict | undefined {
     const error = this.#options.reading.found?.obstacle?.error;
     if (!(error instanceof LimitError)) return undefined;
@@ -95,7 +95,7 @@ export class SessionImports implements ImportParty, AspectListener {
   }
 }
 
-/** Returns the party of a cluster that no Link has any more: it exports nothing. */
+/** Returns a party for a cluster that no longer has a Link: it exports nothing. */
 export const formerExporter = (
   cluster: string,
   { imports }: { readonly imports?: Pick<ServiceImports, 'partsOf'> | undefined },

@@ -1,6 +1,6 @@
 /**
- * Where the endpoints of each cluster come from: what the construct is given for those that are known, and what there is
- * of the others as it is, with at most their gateway brought up to date. Pure.
+ * The endpoints of each cluster in a ServiceImport. Clusters whose endpoints are known become input of the construct.
+ * The objects of other clusters stay, and only follow their gateway. Pure.
  */
 import {
   derivedPortName,
@@ -21,7 +21,7 @@ import { isOfPod, podServicesOf, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
 import { type ImportedPods, importedPods } from './pods.ts';
 
-/** A cluster that a ServiceImport is made of; `exported` is undefined while it is not known what it exports. */
+/** A cluster that a ServiceImport consists of. `exported` is undefined while it is not known. */
 export interface Source {
   readonly exporter: Exporter;
   /** Id of the cluster. */
@@ -37,16 +37,19 @@ export interface Shape {
   readonly ports: readonly ImportPort[];
 }
 
-/** What the construct is given of a cluster, and what of the cluster is left out. */
+/** A cluster as input of the construct, and what is left out of it. */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
   readonly cluster: ImportedCluster;
-  /** What there is of the cluster that the construct does not render, and that stays. */
+  /** Existing objects of the cluster that the construct does not render, and that stay. */
   readonly retained: { readonly services: readonly Service[]; readonly slices: readonly KubeObject[] };
 }
 
 const NOTHING: SourceCluster['retained'] = { services: [], slices: [] };
 
-/** Returns what the construct renders of a cluster, and what stays of it beside that. Without endpoints, it renders none. */
+/**
+ * Returns a cluster as input of the construct, and the objects of it that stay. Without endpoints the construct
+ * renders none for it.
+ */
 export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);
   const cluster: ImportedCluster = {
@@ -71,13 +74,16 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
   return { ...left, retained: NOTHING, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
 }
 
-/** The slices that lead to a target's gateway: neither copies of its own, nor those of its pods, which say nothing of that. */
+/**
+ * Returns the slices that lead to a target's gateway. Copies of the target's slices and slices of its pods are left
+ * out: they do not show the gateway.
+ */
 const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
   slicesOf(observed, target).filter(({ metadata }) =>
     metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`),
   );
 
-/** Returns the slices that there are; those that lead to a target's gateway lead to it as it is now. */
+/** Returns the existing slices; those that lead to a target's gateway are updated to its present state. */
 export function followingGateways(observed: ObservedImport): readonly KubeObject[] {
   const former = new Set<string>();
   const followed = observed.targets.flatMap((target) => {
@@ -94,7 +100,7 @@ export function followingGateways(observed: ObservedImport): readonly KubeObject
   return [...observed.imported.filter(({ metadata }) => !former.has(metadata.name)), ...followed];
 }
 
-/** The gateway behind the Services of a target's pods; undefined while it has no address. */
+/** Returns the gateway that the Services of a target's pods lead to; undefined while it has no address. */
 const podGateway = (observed: ObservedImport, target: TargetExporter) => {
   const { gateway, service, slices = [] } = target;
   const anyReady = service !== undefined && readSlices(service, slices).anyReady;
@@ -102,7 +108,7 @@ const podGateway = (observed: ObservedImport, target: TargetExporter) => {
 };
 
 /**
- * Reports whether everything of a cluster stays as it is: what its Service has is not known, or how its pods are reached.
+ * Reports whether all objects of a cluster stay, since its endpoints are not known, or not how its pods are reached.
  */
 function isRetained(observed: ObservedImport, { exporter, exported }: Source, { type, mode }: Shape): boolean {
   if (exported === undefined) return true;
@@ -112,7 +118,7 @@ function isRetained(observed: ObservedImport, { exporter, exported }: Source, { 
   return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
-/** The part of a cluster whose objects all stay as they are. */
+/** Returns the objects of a cluster, all of which stay. */
 const retainedOf = (observed: ObservedImport, source: Source, shape: Shape): SourceCluster['retained'] => ({
   services: shape.type === 'Headless' ? podServicesOf(observed, source.exporter) : [],
   slices: retainedSlices(observed, source, shape),
@@ -132,7 +138,7 @@ function retainedSlices(observed: ObservedImport, source: Source, shape: Shape):
   return refreshedSlices(target, slices, { service: derivedName(observed.name), slicePrefix });
 }
 
-/** Returns the slices of the Services of pods, with the gateway as it is now. */
+/** Returns the slices of pods' Services, updated to the present gateway. */
 const refreshedPodSlices = (
   target: TargetExporter | undefined,
   slices: readonly EndpointSlice[],
@@ -143,8 +149,8 @@ const refreshedPodSlices = (
   );
 
 /**
- * Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. One that
- * leads to a gateway may have lost the label that tells.
+ * Reports whether a slice fits the present type and mode, by its Service and its hostnames. A slice that leads to a
+ * gateway may have lost the label that names its Service.
  */
 function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): boolean {
   const service = slice.metadata.labels?.[Label.serviceName];
@@ -170,7 +176,7 @@ function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, por
     : [{ metadata: { name, namespace, labels, annotations }, addressType, endpoints, ports: kept } as KubeObject];
 }
 
-/** The slices of a Service with the addresses that pods of this cluster can connect to. */
+/** Returns the slices of a Service that have addresses of this cluster's families, as they are copied. */
 const copies = ({ families }: ObservedImport, { exporter }: Source, { type }: Shape) =>
   (exporter.slices ?? [])
     .filter((slice) => isOfAddresses(slice) && families.some((family) => family === slice.addressType))

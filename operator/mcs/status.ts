@@ -1,6 +1,6 @@
 /**
- * What a ServiceImport and a ServiceExport report, with KEP-1645's reasons (rules K1, K2). An operator describes the
- * ServiceImports of its own cluster, and the ServiceExports of its own cluster alone. Pure.
+ * The statuses of a ServiceImport and of the local ServiceExport, with KEP-1645's reasons (rules K1, K2). An operator
+ * writes those of its own cluster only. Pure.
  */
 import { Label } from '../../crds/wire.ts';
 import { type Condition, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
@@ -45,8 +45,8 @@ export function importStatus(
 }
 
 /**
- * Returns the status of the local ServiceExport; undefined while it is not known what it exports.
- * @param awaits whether the first list of another cluster is under way: `Conflict` stays as it is until it ends
+ * Returns the status of the local ServiceExport; undefined while it is not known.
+ * @param awaits whether the first list of another cluster is under way: `Conflict` stays as it is until that ends
  */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,
@@ -78,7 +78,7 @@ function conflictVerdict(resolution: Resolution | undefined, scope: string): Ver
   return verdict('True', reasons, `${messages.join(' ')} (${scope})`);
 }
 
-/** Longest text of what the export has that decides. */
+/** Longest value of the deciding export that a message quotes, in characters. */
 const MAX_USED = 128;
 
 const conflictMessage = (
@@ -87,7 +87,7 @@ const conflictMessage = (
 ): string =>
   `Conflicting ${aspect}: using ${JSON.stringify(used.slice(0, MAX_USED))} of the ${isOldest ? 'oldest export' : 'export that was there first'}, in ${first.cluster}; ${named(disagreeing)} ${disagreeing.length === 1 ? 'disagrees' : 'disagree'}.`;
 
-/** Conditions that others have set stay. */
+/** Returns our conditions together with those that others have set. */
 const conditionsOf = (
   previous: readonly object[] | undefined,
   generation: number | undefined,
@@ -99,7 +99,7 @@ const conditionsOf = (
     (previous ?? []) as readonly Condition[],
   );
 
-/** Reports whether a slice is one of those that readers of the MCS API look for. */
+/** Reports whether a slice is one that readers of the MCS API look for. */
 const isImported = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.importedService] !== undefined;
 
 const named = (clusters: readonly string[]): string => {

@@ -1,6 +1,6 @@
 /**
- * The ServiceImports of the source cluster, as they are watched (rule K5). Their CRD need not be installed: nothing is known
- * of them then, and they are looked for again for ever. What is derived from them is among the stores of the source.
+ * The watch of ServiceImports in the source cluster (rule K5). Their CRD is optional: without it nothing is known of
+ * them, and it is looked for again and again. The objects derived from them are in the stores of the source.
  */
 import type { KubeObject } from '../kube/objects.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
@@ -43,7 +43,7 @@ export class WatchedImports {
     return this.kind.stateIn(namespace) === 'readable';
   }
 
-  /** Whether the API server says that ServiceImports of a namespace cannot be read: it has none, or refuses. */
+  /** Whether ServiceImports of a namespace certainly cannot be read: the API server does not serve them, or refuses. */
   isRefusedIn(namespace: string): boolean {
     return ['missing', 'forbidden'].includes(this.kind.stateIn(namespace));
   }

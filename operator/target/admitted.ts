@@ -1,6 +1,6 @@
 /**
- * One sort of what a target exports, without what the policy of the Link does not admit (rules N1, N2, N4): to whoever derives
- * from it, that is not exported. It is what the watches show that counts, since nothing outside the policy may stay.
+ * Hides from whoever derives something from a target what the policy of the Link does not admit (rules N1, N2, N4):
+ * to them it is not exported. The present watches decide alone, since nothing outside the policy may stay.
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -14,14 +14,14 @@ export interface NotAdmitted {
   readonly obstacle: Obstacle;
 }
 
-/** What a target exports, as far as a policy admits it. */
+/** The exports of a target that a policy admits. */
 export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' | 'exports'> {
   readonly mirrored: AdmittedAspect<Exported>;
   readonly members: AdmittedAspect<Service>;
   readonly exports: AdmittedAspect<Service> & ServiceExports;
 }
 
-/** @param policy what the policy of the Link says now; undefined if it has none */
+/** @param policy returns the present policy of the Link; undefined if it has none */
 export const admittedOf = (
   { mirrored, members, exports, pods }: TargetView,
   policy: () => AppliedPolicy | undefined,
@@ -35,7 +35,7 @@ export const admittedOf = (
   };
 };
 
-/** What the target answers of pods: those that its slices list with ports alone that are not admitted are not there (N4). */
+/** Answers for pods. A pod that is listed only with ports that the policy does not admit counts as gone (rule N4). */
 export const admittedPods = (of: Pick<AdmittedAspect<unknown>, 'excludes'>, pods: PodAnswers): PodAnswers => ({
   lacks: (key, hostname) => of.excludes(key, hostname) || pods.lacks(key, hostname),
   ask: (key) => pods.ask(key),
@@ -62,7 +62,7 @@ class AdmittedAspect<T> implements Aspect<T> {
     return this.#of.isRead;
   }
 
-  /** Takes a look at each, if there is a policy. */
+  /** Number of keys. With a policy, each is looked at. */
   get size(): number {
     return this.#policy() === undefined ? this.#of.size : this.keys().size;
   }
@@ -84,7 +84,7 @@ class AdmittedAspect<T> implements Aspect<T> {
     return found && slices ? policy.slicesOf(this.#serviceOf(found), slices) : slices;
   }
 
-  /** Whether a pod of a headless Service is listed, and with ports alone that are not admitted. */
+  /** Reports whether a pod of a headless Service is listed, but only with ports that are not admitted. */
   excludes(key: string, hostname: string): boolean {
     const policy = this.#policy();
     const listing = (policy && this.#of.slicesOf(key))?.filter((slice) => lists(slice, hostname)) ?? [];
@@ -108,14 +108,14 @@ class AdmittedAspect<T> implements Aspect<T> {
     this.#of.forget(key);
   }
 
-  /** Why what is exported under a key is not admitted; undefined if it is, or nothing is exported. */
+  /** Returns why the policy does not admit a key; undefined if it does, or nothing is exported under it. */
   obstacleOf(key: string): Obstacle | undefined {
     const policy = this.#policy();
     const found = policy && this.#of.get(key);
     return found && policy.obstacleOf(this.#serviceOf(found));
   }
 
-  /** What is not admitted. */
+  /** Yields all keys that are not admitted. */
   *refused(): Generator<NotAdmitted> {
     if (this.#policy() === undefined) return;
     for (const key of this.#of.keys()) {

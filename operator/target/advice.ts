@@ -1,16 +1,16 @@
-/** What is reported about a target that cannot be read, or not all of it, and what the user can do about it. */
+/** Texts about a target that cannot be read, or only in part, and what the user can do about it. */
 import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
 export interface TargetProblem {
-  /** Reason of the condition `TargetReachable`, or of `TargetWithinLimits`. */
+  /** Reason of the condition: `TargetReachable`, or `TargetWithinLimits` for a limit. */
   readonly reason: 'Unreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   /** Reason of the Event. */
   readonly event: 'TargetUnreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   readonly problem: string;
   /** What happens to mirrors meanwhile. */
   readonly fate: string;
-  /** What the user can do, as text that follows the other two; may be empty. */
+  /** What the user can do, as text that follows message and fate; may be empty. */
   readonly remedy: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Makes the client for a target from the Link's credentials Secret (rules E2, E3), and offers it to what reads the target,
- * which keeps reading with the old one until the new one has proven itself. A new token of the same account takes the place
- * of the old one in the client that is in use: nothing is read anew for it (rule P2). Bad credentials change only the verdict.
+ * Creates the client for a target from the credentials Secret of the Link (rules E2, E3). The target is still read
+ * with the old client until the new one has proven itself. A new token of the same account only replaces the token of
+ * the client in use, so that nothing is read anew (rule P2). Invalid credentials change nothing but the verdict.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
@@ -23,30 +23,33 @@ export interface CredentialsOptions {
   readonly network?: Network | undefined;
   /** Hooks that count the requests to the target. */
   readonly hooks?: ClientHooks;
-  /** Names of the only Secrets that are watched; undefined for all of the type. */
+  /** Names of the Secrets that are watched; undefined if all Secrets of the type are. */
   readonly listed?: readonly string[] | undefined;
-  /** Where tokens that end are renewed. @default - they are not */
+  /** Where tokens are renewed before they expire. @default - they are not renewed */
   readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;
   readonly onVerdict: (found: Verdict) => void;
   /**
-   * Reads the target with a client from now on: the first one at once, another one as soon as everything that is read can
-   * be read with it.
-   * @param onProblem called on change with why it cannot be used yet
-   * @param signal ends the trial
-   * @returns whether it is in use; false if the signal aborted first
+   * Reads the target with a client from now on: with the first one at once, with another one as soon as it can read
+   * everything that is read.
+   * @param onProblem called on change with why the client cannot be used yet
+   * @param signal ends the attempt
+   * @returns whether the client is in use; false if the signal aborted first
    */
   readonly adopt: (client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** More than twice those of an EndpointSlice with 1,000 endpoints; they take up to 70 ms to parse and check. */
+/**
+ * Most values of one answer: more than twice those of an EndpointSlice with 1,000 endpoints. They take up to 70 ms to
+ * parse and check.
+ */
 const MAX_VALUES = 50_000;
 
-/** Credentials that a client reads the target with. */
+/** Credentials in use, and their client. */
 interface InUse {
   readonly client: KubeClient;
   readonly access: ReplaceableAccess;
   readonly fingerprint: string;
-  /** Undefined if it does not end, or is of no account. */
+  /** Undefined if the token does not expire, or is not that of a ServiceAccount. */
   readonly token: AccountToken | undefined;
 }
 
@@ -55,9 +58,9 @@ export class Credentials {
   readonly #renewal: Renewal | undefined;
   #inUse: InUse | undefined;
   #trial = new AbortController();
-  /** Whether the Secret as it is now is still tried. */
+  /** Whether the present Secret is still being tried. */
   #pending = false;
-  /** The token that the target has refused after its end; a clock that is fast alone ends none. */
+  /** An expired token that the target has refused. The local clock alone proves nothing, since it may be fast. */
   #ended: AccountToken | undefined;
 
   constructor(options: CredentialsOptions) {
@@ -72,12 +75,12 @@ export class Credentials {
       });
   }
 
-  /** Reports whether the client in use was made from the Secret as it is now. */
+  /** Whether the client in use was created from the present Secret. */
   get inUse(): boolean {
     return this.#inUse !== undefined && !this.#pending;
   }
 
-  /** Condition `CredentialsValid` while the client in use was made from the Secret as it is now. */
+  /** Condition `CredentialsValid`; undefined unless the client in use was created from the present Secret. */
   get valid(): Verdict | undefined {
     if (!this.inUse || this.#inUse === undefined) return undefined;
     const { token } = this.#inUse;
@@ -86,14 +89,14 @@ export class Credentials {
     return valid(this.#inUse, this.#renewal?.problem);
   }
 
-  /** The token in use; undefined if it does not end. */
+  /** The token in use; undefined if it does not expire. */
   get token(): AccountToken | undefined {
     return this.#inUse?.token;
   }
 
   /**
-   * Takes notice that the target has refused the token.
-   * @returns why, where it is known
+   * Handles that the target has refused the token.
+   * @returns the reason, if it is known
    */
   refused(): Verdict | undefined {
     const token = this.#inUse?.token;
@@ -106,7 +109,7 @@ export class Credentials {
     return undefined;
   }
 
-  /** Uses the credentials of a Secret as it is now; a newer call ends an older one. */
+  /** Uses the credentials of the present Secret. A new call ends the attempt of an earlier one. */
   async use(name: string, secret: KeptSecret | undefined, signal: AbortSignal): Promise<void> {
     this.#trial.abort();
     this.#trial = new AbortController();
@@ -138,7 +141,10 @@ export class Credentials {
     await this.#inUse?.client.close();
   }
 
-  /** Takes up credentials, at once or when they have proven themselves: what is in use then, and the client to close. */
+  /**
+   * Puts credentials in use: at once, or when they have proven themselves. Returns what is in use then, and the
+   * client to close.
+   */
   async #adopted(
     found: Found,
     signal: AbortSignal,
@@ -159,8 +165,8 @@ export class Credentials {
   }
 
   /**
-   * Reports whether credentials are those in use with a newer token: of the same account of the same server, which says so
-   * itself. Waits until the server answers; resolves with false if it does not say so, or the signal aborts first.
+   * Reports whether credentials only bring a newer token: same account, same server, which confirms both. Waits until
+   * the server answers. Resolves with false if it does not confirm, or the signal aborts first.
    */
   async #isSuccessor(
     { access, token: before }: InUse,
@@ -182,7 +188,10 @@ export class Credentials {
     return false;
   }
 
-  /** Returns the user that the target knows credentials by, and none if its uid is another; undefined where it does not say. */
+  /**
+   * Returns the user that the target knows credentials by. Undefined if the target does not tell, or the user has
+   * another uid than the given one.
+   */
   async #userOf(access: ClusterAccess, signal: AbortSignal, uid?: string): Promise<string | undefined> {
     const client = this.#clientFor(access);
     try {
@@ -223,7 +232,10 @@ export class Credentials {
   }
 }
 
-/** The message tells who rotates credentials when the operator has taken up the new ones. */
+/**
+ * Returns the verdict on credentials in use. The message shows whoever rotates credentials that the operator uses the
+ * new ones.
+ */
 function valid({ fingerprint, token }: InUse, problem: string | undefined): Verdict {
   const ends = token === undefined ? '' : `; its token ends at ${toTime(new Date(token.expiresAtMs))}`;
   const why = token === undefined || problem === undefined ? '' : `, and is not renewed: ${problem}`;
@@ -242,7 +254,7 @@ function unusable(error: unknown): Verdict {
   return verdict('False', reason, `the new credentials do not work; the old ones stay in use: ${describe(error)}`);
 }
 
-/** A kubeconfig that was accepted. */
+/** A kubeconfig that was found valid. */
 interface Found extends TargetAccess {
   readonly text: string;
 }

@@ -1,10 +1,10 @@
 /**
- * A target cluster as one Link reads it: as a whole, or namespace by namespace, each by watches of its own, so that one
- * that may not be read stops no other. Each Link has connections and backoff of its own: what happens to its target
+ * Reads a target cluster for one Link: as a whole, or namespace by namespace, with separate watches so that a
+ * forbidden namespace stops no other. Each Link has connections and backoff of its own: what happens to its target
  * affects no other Link.
  *
- * A list that takes Services away reports how many only if all namespaces are counted (rule E6). So when one namespace
- * has lost any, all are listed anew, and until that is done nothing is known to be gone.
+ * The mass-deletion guard needs the losses of all namespaces together (rule E6). So if a list shows a loss in one
+ * namespace, all are listed anew, and until that is done nothing is known to be gone.
  */
 import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
@@ -16,30 +16,32 @@ import { ExportWatch, type ExportWatchOptions } from './watch/export-watch.ts';
 import type { ExportListener, ReadingListener } from './watch/listeners.ts';
 import type { WatchedAspect } from './watch/watched-aspect.ts';
 
-/** What is in the way of reading a target. */
+/** Why a target cannot be read. */
 export type TargetObstacle = ReadObstacle;
 
-/** Learns what is read of a target. */
+/** Receives what is read of a target. */
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
-   * Services, exported ones or members, or only what is behind them, were listed anew, and every one that can be known is.
-   * Services that went one by one before a list of slices may still have their mirrors: only a list of Services takes
-   * any away.
+   * Handles that everything that can be known was listed anew: Services, or only their slices. Only a list of
+   * Services takes any away. Mirrors of Services that went one by one before a list of slices may still exist.
    */
   relisted(what: 'services' | 'slices'): void;
-  /** All that can be read is listed and watched: at first, and whenever a watch has been opened anew. @default - nothing is done */
+  /**
+   * Handles that everything that can be read is listed and watched: at first, and after each watch that was opened
+   * anew. @default - nothing is done
+   */
   opened?(): void;
-  /** On change: the target can be read (undefined), or not all of it. */
+  /** Handles a change of whether the target can be read: undefined if all of it can. */
   reachable(obstacle: TargetObstacle | undefined): void;
 }
 
 export interface TargetOptions extends Omit<ExportWatchOptions, 'namespace' | 'listener' | 'lists' | 'reading'> {
-  /** The only namespaces that are read. @default - all, with one watch for each kind */
+  /** Namespaces that are read. @default - all, with one watch for each kind */
   readonly namespaces?: readonly string[] | undefined;
   readonly listener: TargetListener;
 }
 
-/** In place of a namespace: all of them. */
+/** Key that stands for all namespaces together. */
 const WHOLE = '';
 
 export class Target implements Omit<TargetView, 'exports'> {
@@ -68,17 +70,17 @@ export class Target implements Omit<TargetView, 'exports'> {
     };
   }
 
-  /** Whether every exported Service, and every member, that can be known is known. */
+  /** Whether all exported Services and members are known, except in namespaces that cannot be read. */
   get synced(): boolean {
     return this.#synced;
   }
 
-  /** Forgets what the target answered, and asks it again where that settled nothing. */
+  /** Forgets all answers of the target, and asks again where an answer settled nothing. */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
   }
 
-  /** Reads the slices behind what is exported in flat mode from now on. */
+  /** Reads the slices of Services exported in flat mode from now on. */
   readFlatSlices(): void {
     for (const watch of this.#watches.values()) watch.readFlatSlices();
   }
@@ -89,7 +91,7 @@ export class Target implements Omit<TargetView, 'exports'> {
     if (this.#isOpen) this.#options.listener.opened?.();
   }
 
-  /** Whether everything in a namespace is read: listed, and being watched. */
+  /** Reports whether everything in a namespace has been listed and is being watched. */
   isRead(namespace: string): boolean {
     return this.#watches.get(namespace)?.open === true;
   }
@@ -133,7 +135,7 @@ export class Target implements Omit<TargetView, 'exports'> {
     return this.#watches.get(WHOLE) ?? this.#watches.get(splitKey(key).namespace);
   }
 
-  /** Whether every namespace has been listed as far as it can be: what was asked for has come, or is refused. */
+  /** Whether every namespace has been listed as far as possible: the latest list has arrived, or is refused. */
   get #isCounted(): boolean {
     return [...this.#watches].every(
       ([namespace, watch]) => (watch.synced && watch.current) || this.#health.isRefused(namespace),
@@ -175,14 +177,17 @@ export class Target implements Omit<TargetView, 'exports'> {
 
 interface AspectOfAllOptions<T> {
   readonly watches: ReadonlyMap<string, ExportWatch>;
-  /** The watch that would show a key; undefined for a namespace that the Link does not name, which exports nothing to it. */
+  /**
+   * Returns the watch that shows a key. Undefined for a namespace that the Link does not read: it exports nothing to
+   * the Link.
+   */
   readonly watchOf: (key: string) => ExportWatch | undefined;
-  /** Whether it is known of a key that its watch shows it, or does not. */
+  /** Reports whether it is known that a key is exported, or that it is not. */
   readonly knows: (isThere: boolean) => boolean;
   readonly aspectOf: (watch: ExportWatch) => WatchedAspect<T>;
 }
 
-/** One sort of what is exported, in all namespaces that are read. */
+/** One aspect, in all namespaces that are read. */
 class AspectOfAll<T> implements Aspect<T> {
   readonly isRead = true;
   readonly #options: AspectOfAllOptions<T>;

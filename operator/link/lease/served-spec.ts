@@ -1,7 +1,7 @@
 /**
- * The spec that a Link is served by, as its Lease records it: whoever leads next serves the Link by it, should the Link be
- * invalid by then (rule E7). Read back, it is foreign data: it counts only if the API server would have taken it for the
- * spec of this very Link, and if nobody else has held the Lease since it was written.
+ * The spec that a Link is served by, as its Lease records it. The next leader serves the Link by this spec if the
+ * Link is invalid by then (rule E7). Read back it is foreign data: it counts only if the API server would have
+ * accepted it as the spec of this very Link, and if nobody else has held the Lease since it was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
@@ -12,7 +12,7 @@ import { type Note, noteOf, readNote } from '../../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 
-/** What of a Link tells it from one that was made anew. */
+/** What distinguishes a Link from one that was created again under its name. */
 interface LinkObject {
   readonly name: string;
   readonly namespace: string;
@@ -20,34 +20,34 @@ interface LinkObject {
   readonly createdAt: string;
 }
 
-/** A valid spec, and the Link that had it. */
+/** A valid spec, and the Link that it belongs to. */
 export interface ServedSpec {
   readonly uid: string;
   readonly generation: number;
-  /** `spec` of the Link, as it was read. */
+  /** `spec` as it was read from the Link. */
   readonly spec: unknown;
 }
 
-/** A Link that is invalid now, as it was when it was valid. */
+/** Settings of an invalid Link from when it was last valid. */
 export interface LastServed {
   readonly settings: LinkSettings;
   readonly served: ServedSpec;
 }
 
-/** Returns what is recorded of a valid Link. */
+/** Returns what the Lease records of a valid Link. */
 export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { readonly spec?: unknown }): ServedSpec => ({
   uid,
   generation,
   spec,
 });
 
-/** Returns the annotation for a Lease: {@link noteOf}. */
+/** Returns the annotation of the Lease that records a spec: {@link noteOf}. */
 export const recordOf = (served: ServedSpec | undefined, leaseTransitions: number): ReturnType<LeaseNotes> =>
   noteOf(NOTE, served, leaseTransitions);
 
 /**
- * Returns what an invalid Link was last served as for a cluster, by its Lease. Undefined if that is not known: if nothing
- * valid is recorded, or of a Link that was deleted, or another has held the Lease since.
+ * Returns the spec that an invalid Link was last served by for a cluster, as its Lease records it. Undefined if the
+ * record is missing or invalid, belongs to a deleted Link, or somebody else has held the Lease since.
  */
 export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string): LastServed | undefined => {
   const { [Annotation.targetCluster]: recorded } = lease.metadata.annotations ?? {};

@@ -1,6 +1,6 @@
 /**
- * The Lease under which the mirrors of one Link are written (rule H1), the one that Linkerd's controller takes. Work
- * runs while it is held, and has ended before it is released or deleted.
+ * The Lease under which the mirrors of one Link are written (rule H1). Linkerd's controller takes the same one. The
+ * session works while the Lease is held, and all work has ended before it is released or deleted.
  */
 import { Annotation, writeLeaseName } from '../../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
@@ -14,17 +14,17 @@ import { isSameSpec, recordOf, type ServedSpec } from './served-spec.ts';
 
 export interface WriteLeaseOptions {
   /**
-   * Whether the Lease of another Link records a cluster, so that this one need not record it any more.
+   * Reports whether the Lease of another Link records a cluster, so that this Lease need not record it any more.
    * @default () => false
    */
   readonly isAnothers?: (cluster: string) => boolean;
-  /** Recorded on the Lease, for whoever holds it next. @default - nothing is, and what was recorded is removed */
+  /** Spec to record on the Lease for its next holder. @default - an existing record is removed */
   readonly served?: ServedSpec;
-  /** What else is recorded. It is given the Lease as its last holder left it, and none once it has been ours. */
+  /** Returns what else to record. It gets the Lease as its last holder left it, or undefined once we have held it. */
   readonly notes?: LeaseNotes;
 }
 
-/** What the Lease is taken with, and what it is reported to. */
+/** What the Lease is taken with, and where it is logged. */
 type LeaseEnvironment = LeaseSurroundings & Pick<SharedEnvironment, 'mayWrite' | 'log'>;
 
 export class WriteLease {
@@ -32,7 +32,7 @@ export class WriteLease {
   readonly #env: LeaseEnvironment;
   readonly #report: LinkReport;
   readonly #lock: LeaseLock;
-  /** Ends the work before the Lease is given up. */
+  /** Ends the work before the Lease is released or deleted. */
   readonly #quiet = new AbortController();
   readonly #stopped = new AbortController();
   readonly #answer = Promise.withResolvers<void>();
@@ -47,7 +47,8 @@ export class WriteLease {
   #locked: Promise<void> = Promise.resolve();
 
   /**
-   * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
+   * @param cluster target cluster to record on the Lease: after a restart it leads to what a deleted Link left (rule
+   *   E5)
    */
   constructor(
     link: string,
@@ -75,12 +76,12 @@ export class WriteLease {
     });
   }
 
-  /** Resolves once the Lease is held, or is known to be another's. */
+  /** Resolves once we hold the Lease, or know that somebody else does. */
   get answered(): Promise<void> {
     return this.#answer.promise;
   }
 
-  /** Resolves once the Lease records the cluster: once it has been held. */
+  /** Resolves once the Lease records the cluster, that is, once we have held it. */
   get recorded(): Promise<void> {
     return this.#recorded.promise;
   }
@@ -90,8 +91,8 @@ export class WriteLease {
   }
 
   /**
-   * Resolves with another cluster that the Lease records, as it does when the source cluster is restored from a backup.
-   * Until its mirrors are removed, the Lease cannot be acquired or renewed here.
+   * Resolves with another cluster that the Lease records, for example after a restore of the source cluster from a
+   * backup. Until the mirrors of that cluster are removed, this Lease can be neither acquired nor renewed.
    */
   get replaced(): Promise<string> {
     return this.#replaced.promise;
@@ -106,17 +107,17 @@ export class WriteLease {
     return !this.#quiet.signal.aborted && this.#lock.mayWrite && this.#env.mayWrite();
   }
 
-  /** Identity of another holder. */
+  /** Identity of the holder if it is not this operator. */
   get heldBy(): string | undefined {
     return this.#heldBy;
   }
 
-  /** Why the Lease can be neither acquired nor read, and what to do; undefined while it is held, or can be read. */
+  /** Why the Lease can be neither acquired nor read, and what to do about it; undefined if it can. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Acquires the Lease, again and again, and works each time until it is lost or given up. */
+  /** Acquires the Lease, again whenever it is lost, and runs the work until the Lease is lost or released. */
   run(work: (until: AbortSignal) => Promise<void>): void {
     const { log } = this.#env;
     const link = this.#link;
@@ -150,19 +151,24 @@ export class WriteLease {
     });
   }
 
-  /** Records the spec that the Link is served by from now on: at once, if the Lease is held. */
+  /**
+   * Records the spec by which the Link is served from now on: at once if the Lease is held, and otherwise when it is.
+   */
   record(served: ServedSpec): void {
     if (isSameSpec(served, this.#served)) return;
     this.#served = served;
     void this.#lock.renew();
   }
 
-  /** Records what the notes are now; undefined while the Lease is not held: they are written before anything else is. */
+  /**
+   * Records the present notes. Returns undefined while the Lease is not held: they are then recorded when it is
+   * acquired, before anything else is written.
+   */
   noted(): Promise<void> | undefined {
     return this.#isHeld ? this.#lock.renew() : undefined;
   }
 
-  /** Ends the work, then releases the Lease. The cluster stays recorded on it. */
+  /** Ends the work, then releases the Lease, which still records the cluster. */
   async release(): Promise<void> {
     await this.#rest();
     this.#stopped.abort(new Error('the Lease is released'));
@@ -172,8 +178,8 @@ export class WriteLease {
 
   /**
    * Ends the work, then deletes the Lease if we hold it.
-   * @param isNothingLeft whether it is still certain that nothing is left of what it records, asked right before; if not,
-   *   it is released
+   * @param isNothingLeft reports whether nothing that the Lease records is certainly left; asked right before the
+   *   deletion. If not, the Lease is only released
    */
   async remove(isNothingLeft: () => boolean): Promise<void> {
     await this.#rest();

@@ -1,19 +1,19 @@
 /**
- * Reads back the status of a Link. It is foreign data: anybody with the right may write it, and a CRD that is not ours
- * allows more than ours. What is not of the expected form is left out, and no form makes this throw (rule G1).
+ * Reads the present status of a Link. It is foreign data: anybody with the right may write it, and another CRD may
+ * allow more than ours. Whatever does not have the expected form is left out, and no form causes an error (rule G1).
  */
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';
 import type { MirrorServiceBefore } from '../../mirror/status.ts';
 
-/** Fields of `status.mirrors` that a Link without a policy does not have. */
+/** Fields of `status.mirrors` that only a Link with a policy has. */
 export const NOT_ADMITTED_COUNTS = ['notAdmitted', 'waitingForApproval'] as const;
 export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
 
-/** The part of `Link.status` that is read back. */
+/** The part of `Link.status` that is read. */
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
-  /** The counts of Services that are not admitted which it has. */
+  /** Which of these counts the status has. */
   readonly notAdmittedCounts?: readonly NotAdmittedCount[];
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
   readonly federatedServices?: readonly MirrorServiceBefore[] | undefined;

@@ -1,6 +1,6 @@
 /**
- * The status of a Link as a value: a session's findings as conditions (rule G1), the gateway, and the mirrors. Pure;
- * the status writer decides what is written.
+ * Computes the status of a Link from its findings: conditions (rule G1), the gateway, and the mirrors. Pure;
+ * `writer.ts` decides when it is written.
  */
 import type { GatewayStatus, LinkStatus, MirrorCounts } from '../../../crds/index.ts';
 import { Annotation, LinkApi } from '../../../crds/wire.ts';
@@ -16,56 +16,59 @@ import {
 import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
- * What is known about a Link. While a verdict is undefined, the condition that was written before for the same
- * generation is kept, so that an operator that starts does not overwrite it with `Unknown`.
+ * What is known about a Link. While a verdict is undefined, the present condition for the same generation stays, so
+ * that an operator that starts does not overwrite it with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
   readonly name: string;
-  /** Generation of the Link as it is, which was accepted or not. */
+  /** Present generation of the Link, which condition `Accepted` is about. */
   readonly generation: number;
   readonly accepted: Verdict;
 }
 
-/** Services that are exported, and not admitted. */
+/** Services that the target exports and the policy does not admit. */
 export interface NotAdmittedFindings {
-  /** How many the policy excludes. */
+  /** Number of Services that the policy excludes. */
   readonly notAdmitted: number;
-  /** How many have still to be approved; undefined if none has to be. */
+  /** Number of Services that wait for approval; undefined if none needs it. */
   readonly waitingForApproval: number | undefined;
   /** The first ones, by their names. */
   readonly first: readonly MirrorStatus[];
 }
 
-/** What is known to the session of a Link. */
+/** Findings of a Link's session. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Generation of the settings that these findings are about; undefined for that of the Link as it is. An older one is
-   * served until a change of the Link is applied, and for as long as the Link is invalid (rule E7).
+   * Generation of the settings that these findings are about; undefined for the present one. It is older until a
+   * change of the Link is applied, and while the Link is invalid (rule E7).
    */
   readonly settingsGeneration: number | undefined;
   readonly credentials: Verdict | undefined;
   readonly reachable: Verdict | undefined;
-  /** Whether all that the target exports is read and mirrored, or is more than the limits allow (rule E10). */
+  /** Condition `TargetWithinLimits`: whether all that the target exports is within the limits (rule E10). */
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
   /** Number of deletions that are held. */
   readonly pruneHeld: number;
-  /** What confirms them, as the annotation has it. */
+  /** Value of the annotation that would confirm them. */
   readonly confirmation: string | undefined;
-  /** Some of what is held, for messages: `namespace/name` of Services, with `#hostname` of pods and `@cluster` of members. */
+  /**
+   * Some of them, for messages: `namespace/name` of a Service, with `#hostname` for a pod and `@cluster` for a
+   * member.
+   */
   readonly someHeld: readonly string[];
-  /** Identity of another holder of the Link's Lease, which writes for this Link now. */
+  /** Identity of the holder of the Link's Lease if it is not this operator: that one writes for the Link now. */
   readonly heldBy: string | undefined;
   /** What the policy of the Link does not admit; undefined if it has none (rule N1). */
   readonly notAdmitted: NotAdmittedFindings | undefined;
-  /** Undefined while they are not known, or while another holder of the Lease writes them. */
+  /** Status of each mirror. Undefined while they are not known, or while another holder of the Lease writes them. */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
-  /** The same of the members of federated Services. */
+  /** Status of each member of a federated Service; undefined in the same cases. */
   readonly federated: ReadonlyMap<string, MirrorStatus> | undefined;
 }
 
-/** What the operator writes of `Link.status`: absent fields stay as they are, and null ends one. */
+/** Patch of `Link.status`: absent fields stay as they are, and null removes a field. */
 export interface LinkStatusPatch extends Omit<LinkStatus, 'gateway' | 'mirrors'> {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
@@ -123,10 +126,12 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
   };
 }
 
-/** What is kept is among the mirrors. */
+/**
+ * Returns the key of an entry. A Service that is not admitted may still have a mirror, and is then among the mirrors.
+ */
 const keyOf = ({ remote: { namespace, name } }: MirrorStatus): string => `${namespace}/${name}`;
 
-/** A Link that has, and had, no policy says nothing of what it does not admit. */
+/** Returns the counts of Services that are not admitted; nothing if the Link has no policy and had none. */
 function notAdmittedPatch(
   findings: NotAdmittedFindings | undefined,
   { notAdmittedCounts = [] }: LinkStatusBefore,
@@ -138,7 +143,7 @@ function notAdmittedPatch(
   return Object.fromEntries([...ended, ...counted]) as { readonly [Count in NotAdmittedCount]?: number | null };
 }
 
-/** A Link that has, and had, no members says nothing of them. */
+/** Returns the entries of members; nothing if the Link has no members and had none. */
 function federatedPatch(
   { federated }: LinkFindings,
   { federatedServices = [] }: LinkStatusBefore,
@@ -148,7 +153,7 @@ function federatedPatch(
   return { federatedServices: mirrorServices(federated.values(), federatedServices, now) };
 }
 
-/** Before the first verdict, the gateway that was written for this generation is kept. */
+/** Returns the gateway. Before the first verdict, the present entry for the same generation stays. */
 function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {
   if (gateway === undefined) return { gateway: null };
   const { addresses, alive } = gateway;
@@ -186,7 +191,7 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
   );
 }
 
-/** Returns the summary: the first condition that keeps the Link from working, or that it works. */
+/** Returns condition `Ready`: the first condition that keeps the Link from working, or that it works. */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
   if (heldBy !== undefined) {
@@ -211,8 +216,8 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 }
 
 /**
- * Counts what is not mirrored, and what does not join, by reason: the Link works, and its mirrors follow the target, but
- * some Services have none. While either is not known, what was written before is kept.
+ * Returns condition `Ready` of a Link that works: it counts, by reason, the Services that are not mirrored and those
+ * that do not join. While one of these is not known, its present text stays.
  */
 function works(
   { mirrors, federated, notAdmitted, generation }: LinkFindings,

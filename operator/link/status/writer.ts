@@ -1,6 +1,6 @@
 /**
- * Writes one Link's status, at most once a second and only when it has changed (rule G2). The API server's answer is
- * remembered: a CRD that prunes our fields, as Linkerd's own does, causes no second write (rule G5).
+ * Writes the status of one Link, at most once a second and only if it has changed (rule G2). The answer of the API
+ * server is remembered, so that a CRD that drops our fields, as Linkerd's own does, causes no second write (rule G5).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
@@ -28,9 +28,9 @@ export interface StatusWriterOptions {
   readonly log: Logger;
   /** Returns the Link as last seen; undefined if it is gone. */
   readonly current: () => LinkObject | undefined;
-  /** Computes the status, given the one before. */
+  /** Computes the status from the present one. */
   readonly compute: (before: LinkStatusBefore) => LinkStatusPatch;
-  /** Called when the API server dropped the fields that Linkerd's CRD does not have. */
+  /** Called when the API server has dropped the fields that Linkerd's CRD does not have. */
   readonly onPruned: () => void;
   /** @default 1000 */
   readonly periodMs?: number;
@@ -38,27 +38,30 @@ export interface StatusWriterOptions {
   readonly mayWrite: MayWrite;
 }
 
-/** Writes take at most a tenth of the time: a long status, or one on a slow API server, is written less often. */
+/**
+ * Least time between two writes, as a multiple of what a write takes: a long status, or a slow API server, is written
+ * less often.
+ */
 const IDLE_RATIO = 10;
-/** The status is still written at least once in this number of periods. */
+/** Longest time between two writes of a status that changes, as a multiple of the period. */
 const MAX_PERIODS = 5;
 
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
-  /** The last patch, the status that the API server returned for it, and the Link as it was seen until then. */
+  /** The last patch, the status that the API server returned for it, and the Link as last seen before that. */
   #sent:
     { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject | undefined } | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When it fires, on the monotonic clock. */
+  /** When the timer fires, on the monotonic clock. */
   #timerMs = 0;
-  /** The patch that failed last, and when it may be tried again, on the monotonic clock. */
+  /** The patch that failed last, and when to try it again, on the monotonic clock. */
   #failed: { readonly patch: LinkStatusPatch; readonly retryMs: number } | undefined;
   #writing = false;
   #written: Promise<void> = Promise.resolve();
   #again = false;
   #failures = 0;
-  /** When the next write may be made, on the monotonic clock. */
+  /** Earliest time of the next write, on the monotonic clock. */
   #dueMs = -Infinity;
 
   constructor(options: StatusWriterOptions, signal: AbortSignal) {
@@ -67,7 +70,7 @@ export class StatusWriter {
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
 
-  /** Schedules a write, which includes everything that changes until then. */
+  /** Schedules a write. It includes all changes until then. */
   schedule(): void {
     if (this.#signal.aborted) return;
     if (this.#writing) {
@@ -81,8 +84,8 @@ export class StatusWriter {
   }
 
   /**
-   * Handles that Links were listed anew. The list counts more than the answer to our last write: a server that was restored
-   * from a backup has lost that write. A write that waited for the server to come back is due now.
+   * Handles that Links were listed anew. The list overrides the answer to our last write, since a server that was
+   * restored from a backup has lost that write. A write that waited for the server to return is due now.
    */
   listed(): void {
     if (this.#sent !== undefined) this.#sent = { ...this.#sent, link: undefined };
@@ -90,7 +93,7 @@ export class StatusWriter {
     this.schedule();
   }
 
-  /** Resolves when the write under way has ended: after the abort of the signal, nothing is written any more. */
+  /** Resolves when no write is under way. After the signal has aborted, none begins. */
   async ended(): Promise<void> {
     await this.#written;
   }
@@ -161,7 +164,7 @@ export class StatusWriter {
     }
   }
 
-  /** Reports whether the API server has the patch already, as far as it keeps it. */
+  /** Reports whether the API server has the patch already, apart from fields that it drops. */
   #isWritten(patch: LinkStatusPatch, live: Fields): boolean {
     const kept = Object.entries(patch).every(([field, value]) =>
       value === null ? !(field in live) : isDeepStrictEqual(live[field], value),
@@ -173,7 +176,10 @@ export class StatusWriter {
   }
 }
 
-/** Reports whether two patches differ in transition times alone: each computation gives a condition that is not written yet a new one. */
+/**
+ * Reports whether two patches differ in transition times alone. Each computation gives a new time to a condition that
+ * is not written yet.
+ */
 const isAlike = (a: LinkStatusPatch, b: LinkStatusPatch): boolean => textOf(a) === textOf(b);
 
 const textOf = (patch: LinkStatusPatch): string =>

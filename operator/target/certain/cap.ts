@@ -1,12 +1,12 @@
 /**
- * Which of what a target exports is served, if it is more than a limit allows (rule E10): what is mirrored already, then
- * the oldest, then the first by key. That is decided from the state alone. While it is decided anew, which many changes
- * do only once, what is new is not served.
+ * Chooses what is served if a target exports more than a limit allows (rule E10): what is mirrored already, then the
+ * oldest, then the first by key. The choice depends on the present state alone. It is made anew some time after a
+ * change, for many changes together; until then, nothing new is served.
  */
 
 export interface Candidate {
   readonly key: string;
-  /** creationTimestamp of the target Service, RFC 3339. */
+  /** `creationTimestamp` of the target Service, RFC 3339. */
   readonly since: string;
   readonly isMirrored: boolean;
 }
@@ -24,23 +24,23 @@ export function admitted(candidates: Iterable<Candidate>, most: number): Readonl
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What a limit is applied to. */
+/** Candidates that a limit applies to. */
 export interface Capped {
   /** Most that are served. */
   readonly most: number;
-  /** How many candidates there are, or a few more; it is asked for often. */
+  /** Number of candidates, or a few more. It is read often. */
   readonly size: number;
   candidates(): Iterable<Candidate>;
-  /** Handles that some are served that were not, or the other way round. */
+  /** Handles that the choice has changed: these keys are served and were not, or the other way round. */
   readmitted(keys: readonly string[]): void;
 }
 
-/** Time in which changes are collected before it is decided anew. */
+/** Time for which changes are collected before the choice is made anew. */
 const REVIEW_MS = 250;
 
 export class Cap {
   readonly #of: Capped;
-  /** Keys of those that are served. It is `undefined` while all are. */
+  /** Keys that are served; undefined while all are. */
   #admitted: ReadonlySet<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -48,7 +48,7 @@ export class Cap {
     this.#of = of;
   }
 
-  /** Returns how many there are if they are more than the limit allows. */
+  /** Number of candidates if they exceed the limit. */
   get excess(): number | undefined {
     const { size, most } = this.#of;
     return this.#admitted !== undefined && size > most ? size : undefined;

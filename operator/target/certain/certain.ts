@@ -1,6 +1,7 @@
 /**
- * One aspect of a target, with what must be certain before something that was made of it goes: enough is known, no deletion
- * of it is held (rule E6), the target, asked for it alone, says so (rule A2), and the limit allows it (rule E10).
+ * An aspect of a target, with everything that must be certain before something derived from it is removed or added:
+ * enough is known, no deletion is held (rule E6), the target has confirmed it when asked for the one key (rule A2),
+ * and the limit allows it (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
 import { type Aspect, type Certainty, confirmsGone } from '../aspect.ts';
@@ -8,23 +9,25 @@ import type { Candidate } from './cap.ts';
 import { Counted, type CountedOptions } from './counted.ts';
 import type { ExportState, ExportStates } from './losses.ts';
 
-/** @typeParam T what there is of one key */
+/** @typeParam T what is known of one key */
 export interface CertainOptions<T> extends CountedOptions {
   readonly aspect: Aspect<T>;
-  /** Whether to count the keys of the aspect is to look at each of them. @default - their number is known */
+  /** Reports whether the number of keys is known only by looking at each of them. @default - it is always known */
   readonly isCountedOneByOne?: (() => boolean) | undefined;
-  /** Returns the keys that something has been made of here. */
+  /** Returns the keys from which something is derived here. */
   readonly made: () => Iterable<string>;
-  /** Reports whether something made of a key is served, so that it stays within the limit. @default - all that was made is */
+  /** Reports whether a key is served already, so that it keeps its place. @default - every key with something derived is */
   readonly isServed?: ((key: string) => boolean) | undefined;
-  /** Returns when what is exported under a key was created, RFC 3339: the oldest come first. */
+  /** Returns when the export of a key was created, RFC 3339. The oldest come first. */
   readonly since: (key: string) => string;
 }
 
 export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
-  /** How many there are at most, where they are counted one by one: that is done when this exceeds the limit. */
+  /**
+   * Upper bound of the number of keys where each must be looked at. They are counted only if this exceeds the limit.
+   */
   #atMost = Infinity;
 
   constructor(options: CertainOptions<T>) {
@@ -55,18 +58,18 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
     return this.#aspect.slicesOf(key);
   }
 
-  /** Whether enough is known to decide about a key, and no deletion of it is held. */
+  /** Reports whether enough is known to decide about a key, and no deletion of it is held. */
   decides(key: string): boolean {
     const isHeld = this.get(key) === undefined && this.losses.isHeld(key);
     return this.#aspect.decides(key) && !isHeld;
   }
 
-  /** Whether enough is known of a key, be it held or not. */
+  /** Reports whether enough is known to decide about a key, held or not. */
   isListed(key: string): boolean {
     return this.#aspect.decides(key);
   }
 
-  /** Whether a key is certainly not exported, as far as lists and watches show, and what was made of it may go. */
+  /** Reports whether a key is gone by all lists and watches, and its deletion is not held. */
   isGone(key: string): boolean {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }
@@ -87,7 +90,7 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
     this.#aspect.forget(key);
   }
 
-  /** Notes a change of one key. */
+  /** Notes that one key has changed. */
   noted(key: string): void {
     this.#atMost += 1;
     this.note(key, this.#state(key));

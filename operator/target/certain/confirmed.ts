@@ -1,10 +1,13 @@
 /**
- * The keys whose deletion the user has confirmed, until they are gone or exported again. They are kept as digests, so that
- * the next leader can read ten thousand of them.
+ * The keys whose deletion the user has confirmed, until they are gone or exported again. They are kept as digests, so
+ * that a record of ten thousand of them stays small enough for a Lease.
  */
 import { createHash } from 'node:crypto';
 
-/** Of one key: 32 bits. That another key that is gone has the digest of one of ten thousand is two in a million. */
+/**
+ * Digest of one key, 32 bits. Among ten thousand digests, another key that is gone collides with a chance of two in a
+ * million.
+ */
 export type Digest = number;
 
 const digestOf = (key: string): Digest => createHash('sha256').update(key).digest().readUInt32BE(0);
@@ -28,7 +31,7 @@ export class Confirmed {
     for (const digest of digests) this.#digests.add(digest);
   }
 
-  /** The target exports a key again: if it goes once more, that is another loss. */
+  /** Forgets a key that the target exports again: its next loss is another one. */
   forget(key: string): void {
     if (this.#digests.size > 0) this.#digests.delete(digestOf(key));
   }

@@ -1,14 +1,17 @@
 /**
- * One sort of what a target exports, as it is counted: what is gone against what may go at once (rule E6), and what is
- * there against the limit of the Link (rule E10).
+ * Counts one aspect of a target: what is gone, against what may go at once (rule E6), and what is exported, against
+ * the limit of the Link (rule E10).
  */
 import type { AspectListener } from '../aspect.ts';
 import { type Candidate, Cap, type Capped } from './cap.ts';
 import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 
-/** Learns that fewer are held. */
+/** Receives changes of the number of held deletions. */
 export interface HeldListener {
-  /** The target exports some again: what is left may be what the user has confirmed. */
+  /**
+   * Handles that fewer deletions are held, since the target exports some keys again. The rest may be what the user
+   * has confirmed.
+   */
   fewerHeld(): void;
 }
 
@@ -20,7 +23,7 @@ export interface CountedOptions {
   /** Most that are served. */
   readonly most: number;
   readonly losses: SortLosses;
-  /** What the status of the Link says may have changed. */
+  /** Handles that the status of the Link may have changed. */
   readonly report: { statusChanged(): void };
   /** @default - nobody */
   readonly listener?: HeldListener | undefined;
@@ -46,20 +49,20 @@ export abstract class Counted implements Capped {
     this.#cap = new Cap(this);
   }
 
-  /** Whether it is being read: what is not is not counted. */
+  /** Whether the aspect is read. If not, it is not counted. */
   abstract get isRead(): boolean;
-  /** How many there are, or a few more. */
+  /** Number of exports, or a few more. */
   abstract get size(): number;
   abstract candidates(): Iterable<Candidate>;
-  /** Returns what the target says of each key that something has been made of here. */
+  /** Returns the state of each key from which something is derived here. */
   abstract states(): ExportStates;
 
-  /** How many there are if they are more than the limit allows. */
+  /** Number of exports if they exceed the limit. */
   get excess(): number | undefined {
     return this.#cap.excess;
   }
 
-  /** What else is beyond a limit, for people. */
+  /** Texts about other limits that are exceeded. */
   get notes(): readonly string[] {
     return [];
   }
@@ -74,12 +77,12 @@ export abstract class Counted implements Capped {
     return this.#cap.admits(key);
   }
 
-  /** Tells a listener what may have changed from now on. */
+  /** Notifies a listener of changes from now on. */
   subscribe(listener: AspectListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Has what is made of keys reconciled. */
+  /** Notifies listeners that keys have changed. */
   changed(keys: Iterable<string>): void {
     const services = [...this.servicesOf(keys)];
     for (const listener of this.#listeners) listener.changed(services);
@@ -90,22 +93,22 @@ export abstract class Counted implements Capped {
     this.#report.statusChanged();
   }
 
-  /** Tells that all were listed anew, and are known. */
+  /** Notifies listeners that all exports were listed anew, and are known. */
   listed(): void {
     for (const listener of this.#listeners) listener.listed?.();
   }
 
-  /** Tells that they are about to be listed by another selector. */
+  /** Notifies listeners that exports will be listed by another selector. */
   restarted(): void {
     for (const listener of this.#listeners) listener.restarted?.();
   }
 
-  /** Tells that the target has changed one. */
+  /** Notifies listeners that the target has changed one export. */
   seen(key: string): void {
     for (const listener of this.#listeners) listener.seen?.(key);
   }
 
-  /** Handles that all were listed anew, or that others are read: the limit is applied anew. */
+  /** Applies the limit anew: exports were listed anew, or others are read. */
   recount(): void {
     this.#cap.changed();
   }
@@ -114,18 +117,18 @@ export abstract class Counted implements Capped {
     this.#cap.stop();
   }
 
-  /** Returns the keys of the Services that keys are of. */
+  /** Returns the keys of the Services that these keys belong to: a key may be that of a pod. */
   protected servicesOf(keys: Iterable<string>): Iterable<string> {
     return keys;
   }
 
-  /** Handles that the target exports some of what was held again. */
+  /** Handles that the target exports some held keys again. */
   protected fewerHeld(): void {
     this.#report.statusChanged();
     this.#listener?.fewerHeld();
   }
 
-  /** Notes what the target says of one key now. */
+  /** Notes the present state of one key. */
   protected note(key: string, state: ExportState): void {
     this.#cap.changed();
     if (this.losses.changed(key, state)) this.fewerHeld();

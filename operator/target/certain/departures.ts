@@ -1,20 +1,20 @@
 /**
- * Since when pods have been gone that have something here: an endpoint mirror (rule D11), or a Service of a ServiceImport
- * (rule K3). It is kept in memory: an operator that starts gives each pod that is gone the whole grace period.
+ * Since when pods have been gone that still have an endpoint mirror (rule D11) or a Service of a ServiceImport (rule
+ * K3). This is kept in memory: after a restart each such pod gets the whole grace period again.
  */
 export class Departures {
   readonly #graceMs: number;
   readonly #sinceMs = new Map<string, ReadonlyMap<string, number>>();
 
-  /** @param graceMs how long a pod may be gone before what it has is deleted */
+  /** @param graceMs time between the end of a pod and the deletion of its objects */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
   /**
    * Notes which pods of a Service are gone now.
-   * @param gone hostnames of the pods that have something here and are gone
-   * @returns how long each keeps it, in milliseconds; 0 or less: no longer
+   * @param gone hostnames of pods that are gone and still have objects
+   * @returns how long each keeps them, in milliseconds; 0 or less means no longer
    */
   update(key: string, gone: Iterable<string>): ReadonlyMap<string, number> {
     const now = performance.now();

@@ -1,7 +1,8 @@
 /**
- * Whether an export that a cluster does not list is certainly none (rule K5). The cluster is asked for that one export, and
- * whether it serves the kind, since a CRD that is being deleted takes its objects away first. What went with its CRD is
- * not confirmed to be gone until a while after that is back. Lists and discovery alone are requested.
+ * Confirms that a ServiceExport which a cluster does not list is certainly gone (rule K5). The cluster is asked for
+ * that one export, and whether it serves the kind: a CRD that is being deleted removes its objects first. Exports
+ * that vanished with their CRD are not confirmed to be gone until some time after the CRD is back. Only lists and
+ * discovery are requested.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -12,17 +13,17 @@ import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/m
 import type { AnswerListener } from './questions.ts';
 import { Rereads } from './rereads.ts';
 
-/** Learns what the cluster answers about exports. */
+/** Receives the answers of the cluster about exports. */
 export interface ConfirmationListener extends AnswerListener {
-  /** What went with its CRD can be confirmed to be gone. */
+  /** Handles that exports which vanished with their CRD can be confirmed to be gone now. */
   graceEnded(): void;
 }
 
 export interface ExportConfirmationOptions {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
-  /** How long an export that could not be asked for waits. */
+  /** Wait before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
-  /** Time for which exports that went with their CRD stay once it is back, in milliseconds. @default 600000 */
+  /** Time for which exports that vanished with their CRD stay after it is back, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
   readonly listener: ConfirmationListener;
 }
@@ -53,17 +54,17 @@ export class ExportConfirmation {
     this.#rereads.run({ list: this.#list }, signal);
   }
 
-  /** Reports whether the cluster, asked for an export that it does not list, has answered that there is none. */
+  /** Reports whether the cluster, asked for an export that it does not list, has answered that it does not exist. */
   confirmsNone(key: string): boolean {
     return this.#absence.leftMs(key) <= 0 && this.#isNone(key);
   }
 
-  /** Asks the cluster for an export, unless it has been asked, or the export may be about to come back with its CRD. */
+  /** Asks the cluster for an export, unless it has been asked already, or the export may come back with its CRD. */
   ask(key: string): void {
     if (this.#absence.leftMs(key) <= 0) this.#rereads.ask(key);
   }
 
-  /** Notes that there is an export. */
+  /** Notes that an export exists. */
   saw(key: string): void {
     this.#absence.saw(key);
   }
@@ -78,17 +79,17 @@ export class ExportConfirmation {
     this.#rereads.forget(key);
   }
 
-  /** Forgets the questions about exports that nobody asks for any more. */
+  /** Forgets questions that are no longer needed. */
   forgetAll(isNeedless: (key: string) => boolean): void {
     this.#rereads.forgetAll(isNeedless);
   }
 
-  /** Forgets what the cluster answered, and asks it again where that settled nothing. */
+  /** Forgets all answers, and asks again where an answer settled nothing. */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }
 
-  /** Forgets that there was no such kind. */
+  /** Forgets when the kind was not served. */
   stop(): void {
     this.#absence.stop();
   }
@@ -98,7 +99,7 @@ export class ExportConfirmation {
     return answer !== undefined && answer.object === undefined;
   }
 
-  /** Lists objects; a kind that is not served is noted at once, since a watch may be late to notice it. */
+  /** Lists objects. It notes at once that a kind is not served, since a watch may notice that late. */
   readonly #list: KubeClient['list'] = async (...asked) => {
     try {
       return await this.#client.list(...asked);

@@ -1,47 +1,47 @@
 /**
- * The mass-deletion guard (rule E6). When a list of the target would take away more of one sort than a Link may lose at
- * once, none of that is deleted until the user confirms the count or the target lists it again. What goes one by one, as a
- * watch reports it, is never held.
+ * The mass-deletion guard (rule E6). If a list of the target removes more of one aspect than a Link may lose at once,
+ * none of it is deleted until the user confirms the loss or the target lists it again. What a watch reports as gone,
+ * one by one, is never held.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
 
-/** So many mirrors may always go at once. */
+/** Number of keys that may always go at once. */
 const ALWAYS = 10;
-/** And so large a part of all. */
+/** Part of all keys that may go at once if that is more. */
 const PART = 0.5;
 
-/** So many are named in messages. */
+/** Most keys that a message names. */
 const NAMED = 5;
 
-/** Digits of a hash that a person can compare. */
+/** Digits of a hash that people compare. */
 const HASH_DIGITS = 8;
 
-/** What a list of the target says of one key. While that is `undefined`, what is held stays held. */
+/** State of one key by the lists of the target. While it is `undefined`, a held key stays held. */
 export type ExportState = 'exported' | 'gone' | undefined;
 
-/** What the target says of each key that something has been made of here. */
+/** State of each key from which something is derived here. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** So many keys may be about to go before those that are gone are looked for. */
+/** Number of keys that are about to go at which those that are gone are looked for. */
 const LOOKED_THROUGH = 1_000;
 
-/** The losses of one sort. They are counted apart: no sort of loss hides behind the number of another. */
+/** The losses of one aspect. Each aspect is counted apart, so that no loss is hidden by the number of another. */
 export class SortLosses {
-  /** Returns the name of a key among those of all sorts. */
+  /** Returns the name of a key that is unique among all aspects. */
   readonly nameOf: (key: string) => string;
   readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
-  /** How often a key was held no longer. */
+  /** Number of keys that were held and no longer are. */
   #letGo = 0;
-  /** Keys that a watch reported as gone, and whose mirrors are about to go. */
+  /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
-  /** Number of those at which they are looked through. */
+  /** Number of them at which those that are gone are looked for. */
   #mostLeaving = LOOKED_THROUGH;
 
   /**
-   * @param nameOf returns the name of a key among those of all sorts
-   * @param confirmed what the user has confirmed of all sorts
+   * @param nameOf returns the name of a key that is unique among all aspects
+   * @param confirmed what the user has confirmed, of all aspects
    */
   constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
     this.nameOf = nameOf;
@@ -63,12 +63,12 @@ export class SortLosses {
     return [...this.#held].map(this.nameOf);
   }
 
-  /** Whether nothing is held, was confirmed or is about to go: what the target exports changes nothing then. */
+  /** Whether nothing is held, confirmed or about to go, so that changes of exports have no effect here. */
   get isIdle(): boolean {
     return this.#held.size === 0 && this.#leaving.size === 0 && this.#confirmed.digests.size === 0;
   }
 
-  /** Whether so many keys were about to go that those that are gone are to be forgotten. */
+  /** Whether so many keys are noted as about to go that {@link forgetGone} should be called. */
   get isCrowded(): boolean {
     return this.#leaving.size >= this.#mostLeaving;
   }
@@ -78,8 +78,8 @@ export class SortLosses {
   }
 
   /**
-   * Notes a change of one key.
-   * @returns whether it was held and is not any more, since the target exports it again
+   * Notes that one key has changed.
+   * @returns whether it was held and no longer is, since the target exports it again
    */
   changed(key: string, state: ExportState): boolean {
     if (state === 'gone') {
@@ -93,7 +93,7 @@ export class SortLosses {
   }
 
   /**
-   * Notes that a key is not counted any more: a pod whose Service is gone.
+   * Notes that a key is no longer counted, for example a pod whose Service is gone.
    * @returns whether it was held
    */
   forget(key: string): boolean {
@@ -101,20 +101,23 @@ export class SortLosses {
     return this.#letGoOf(key);
   }
 
-  /** Forgets what is gone. @param made keys that something has been made of here, and is there now */
+  /**
+   * Forgets keys that are gone.
+   * @param made keys from which something is derived here now
+   */
   forgetGone(made: Pick<ReadonlySet<string>, 'has'>): void {
     for (const key of this.#leaving) if (!made.has(key)) this.#leaving.delete(key);
     this.#mostLeaving = LOOKED_THROUGH + 2 * this.#leaving.size;
   }
 
-  /** Forgets what watches reported: they are made anew, for other selectors. */
+  /** Forgets what watches reported: they are started anew with other selectors. */
   restarted(): void {
     this.#leaving.clear();
   }
 
   /**
-   * Counts what a list takes away.
-   * @returns the keys that are held no longer, and whether others are held now
+   * Counts what a list removes.
+   * @returns the keys that are no longer held, and whether more are held now
    */
   relisted(states: ExportStates): { readonly released: readonly string[]; readonly isMore: boolean } {
     this.forgetGone(states);
@@ -129,7 +132,7 @@ export class SortLosses {
     return { released, isMore };
   }
 
-  /** Holds no longer what the user has confirmed. Returns those keys. */
+  /** Stops holding what the user has confirmed. Returns those keys. */
   release(): readonly string[] {
     const keys = [...this.#held].filter((key) => this.#confirmed.has(this.nameOf(key)));
     for (const key of keys) this.#letGoOf(key);
@@ -142,26 +145,26 @@ export class SortLosses {
     return wasHeld;
   }
 
-  /** Whether no watch reported a key as gone, and no user confirmed that it is. */
+  /** Reports whether a key is gone although no watch reported it and no user confirmed it. */
   #isUnexpected(key: string): boolean {
     return !this.#leaving.has(key) && !this.#confirmed.has(this.nameOf(key));
   }
 }
 
-/** The losses of one Link, of all sorts: what the user sees of them, and confirms. */
+/** The losses of one Link, of all aspects together: what the user sees and confirms. */
 export class Losses {
-  /** What the user has confirmed, now or before a restart: no list holds it again. */
+  /** What the user has confirmed, now or before a restart. No list holds it again. */
   readonly confirmed = new Confirmed();
   readonly #sorts: SortLosses[] = [];
   /**
-   * What was there when something came to be held: a confirmation, of another loss, and how much had been held and let go by
-   * then. The user may have confirmed that, and the Link cannot be read yet.
+   * State when the present loss began: the confirmation that the Link had, which is of another loss, and the number of keys
+   * that had been held and let go by then. The user may have confirmed that, while the Link could not be read.
    */
   #former = '';
 
   /**
-   * Adds a sort of what may be lost.
-   * @param nameOf returns the name of a key, which no key of another sort has
+   * Adds an aspect.
+   * @param nameOf returns the name of a key, which no key of another aspect has
    */
   sort(nameOf: (key: string) => string): SortLosses {
     const sort = new SortLosses(nameOf, this.confirmed);
@@ -174,14 +177,14 @@ export class Losses {
     return this.#sorts.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** The first of what is held, by name. */
+  /** First held keys, by name. */
   get some(): readonly string[] {
     return this.#names.slice(0, NAMED);
   }
 
   /**
-   * What confirms the deletions that are held: their number, and a short hash of their names. It differs from what confirmed
-   * an earlier loss, also of the same names. It is undefined if nothing is held.
+   * Text that confirms the held deletions: their number, and a short hash of their names. It differs from the text
+   * that confirmed an earlier loss, even of the same names. Undefined if nothing is held.
    */
   get confirmation(): string | undefined {
     const names = this.#names;
@@ -193,10 +196,10 @@ export class Losses {
   }
 
   /**
-   * Counts what lists take away.
-   * @param states what the target says now, by sort
+   * Counts what lists remove.
+   * @param states present state of keys, by aspect
    * @param confirmed what the user has confirmed, if anything
-   * @returns the keys that are held no longer, by sort
+   * @returns the keys that are no longer held, by aspect
    */
   relisted(states: ReadonlyMap<SortLosses, ExportStates>, confirmed: string | undefined): Released {
     const released = new Map<SortLosses, readonly string[]>();
@@ -209,7 +212,7 @@ export class Losses {
     return released;
   }
 
-  /** Reports whether this confirms what is held. What is held is remembered as confirmed, and still held. */
+  /** Reports whether a text confirms what is held. If so, it is remembered as confirmed, and still held. */
   confirming(confirmed: string | undefined): boolean {
     // Names are hashed only if their number is that of the confirmation.
     const isOfCount = confirmed?.startsWith(`${this.count}-`) === true;
@@ -218,14 +221,16 @@ export class Losses {
     return isConfirmed;
   }
 
-  /** The user confirmed a loss. Returns the keys that may go now; none if what is held is, by now, another loss. */
+  /**
+   * Handles that the user has confirmed a loss. Returns the keys that may go now; none if other keys are held by now.
+   */
   confirm(confirmed: string | undefined): Released {
     if (this.confirming(confirmed)) return this.#release();
     for (const name of this.#names) this.confirmed.forget(name);
     return new Map();
   }
 
-  /** Takes what was confirmed before a restart. Returns the keys that may go now. */
+  /** Restores what was confirmed before a restart. Returns the keys that may go now. */
   resume(confirmed: Iterable<Digest>): Released {
     this.confirmed.addDigests(confirmed);
     return this.#release();
@@ -244,5 +249,5 @@ export class Losses {
   }
 }
 
-/** Keys that are held no longer, by sort. */
+/** Keys that are no longer held, by aspect. */
 export type Released = ReadonlyMap<SortLosses, readonly string[]>;

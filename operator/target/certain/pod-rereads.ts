@@ -1,6 +1,6 @@
 /**
- * The hostnames behind a Service, for which the target is asked before the endpoint mirror of a pod is deleted (rule D5). All
- * slices of the Service are listed at once, also those that are not watched.
+ * Asks a target for the hostnames in the slices of a Service, before the endpoint mirror of a pod is deleted (rule
+ * D5). All slices of the Service are listed at once, even those that are not watched.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -14,9 +14,9 @@ import type { PodAnswers } from '../aspect.ts';
 import { Questions, type QuestionsOptions } from './questions.ts';
 
 export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Asking>, 'askNow'> {
-  /** Returns a Service as it is shown. */
+  /** Returns a Service as the watch shows it. */
   readonly get: (key: string) => Service | undefined;
-  /** Reports whether a slice with these labels is one of those that are watched by their labels. */
+  /** Reports whether slices with these labels are watched by their labels. */
   readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
 }
 
@@ -42,7 +42,7 @@ export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswe
   }
 }
 
-/** Lists the hostnames of the slices that count now. */
+/** Lists the hostnames in the slices that count now. */
 async function hostnamesNow(
   { get, isLabelled }: PodRereadsOptions,
   key: string,
@@ -74,16 +74,16 @@ async function hostnamesNow(
   return new Set(counted.flatMap((slice) => [...hostnamesOf(slice)]));
 }
 
-/** Returns the hostnames that a slice lists. */
+/** Returns the hostnames in a slice. */
 const hostnamesOf = (slice: EndpointSlice | undefined): Hostnames =>
   new Set((slice?.endpoints ?? []).flatMap(({ hostname }) => hostname ?? []));
 
-/** Returns the hostnames that a slice listed before a change, and not after it. */
+/** Returns the hostnames that a change removed from a slice. */
 export const leftOf = (before: EndpointSlice | undefined, after: EndpointSlice | undefined): readonly string[] => {
   const there = hostnamesOf(after);
   return [...hostnamesOf(before)].filter((hostname) => !there.has(hostname));
 };
 
-/** Reports whether pods with a hostname have come or gone with a change of a slice. */
+/** Reports whether a change of a slice added or removed hostnames. */
 export const haveMoved = (before: EndpointSlice | undefined, after: EndpointSlice | undefined): boolean =>
   leftOf(before, after).length > 0 || leftOf(after, before).length > 0;

@@ -1,35 +1,35 @@
 /**
- * Questions that a target is asked before something is deleted, and its answers. Watches and lists differ in age, so what they
- * show is compared with an answer first.
+ * Questions to a target before something is deleted, and its answers. Watches and lists differ in age, so what they
+ * show is compared with an answer.
  *
- * An answer is kept until it is forgotten. Until then the target is not asked again, whatever it said.
+ * An answer is kept until it is forgotten. Until then the target is not asked again, whatever it answered.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type Result, Workqueue } from '../../runtime/workqueue.ts';
 
-/** Learns what becomes of questions. */
+/** Receives what comes of questions. */
 export interface AnswerListener {
-  /** There is an answer about a key. */
+  /** Handles that the target has answered about a key. */
   answered(key: string): void;
-  /** The target could not be asked about a key, the first time: it is asked again, without limit. */
+  /** Handles that a question has failed for the first time. It is asked again, without limit. */
   unanswered(key: string, error: unknown): void;
 }
 
 export interface QuestionsOptions<A, C> {
-  /** Asks the target about a key, `namespace/name`; rejects if no answer comes. */
+  /** Asks the target about a key, `namespace/name`. Rejects if there is no answer. */
   readonly askNow: (key: string, client: C, signal: AbortSignal) => Promise<A>;
   readonly listener: AnswerListener;
-  /** How long a key about which the target could not be asked waits. */
+  /** Wait before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
 }
 
-/** What has been asked about a key. The answer to another question about it is out of date. */
+/** A question about a key. The answer to an earlier question about it is out of date. */
 interface Question {
   hasFailed: boolean;
 }
 
-/** Questions that are asked at once: a thousand that come at a time are soon answered, and other requests still get their turn. */
+/** Most questions under way at once: a thousand are soon answered, and other requests still get their turn. */
 const AT_ONCE = 16;
 
 export class Questions<A, C> {
@@ -44,7 +44,7 @@ export class Questions<A, C> {
   }
 
   /**
-   * Asks about a key, unless there is an answer, or will be.
+   * Asks about a key, unless an answer is there or under way.
    * @param key `namespace/name`
    */
   ask(key: string): void {
@@ -58,15 +58,15 @@ export class Questions<A, C> {
     return this.#answers.get(key);
   }
 
-  /** Forgets what was answered, or is about to be: it may be out of date. */
+  /** Forgets the answer about a key, even one under way: it may be out of date. */
   forget(key: string): void {
     this.#asked.delete(key);
     this.#answers.delete(key);
   }
 
   /**
-   * Forgets all answers, and asks again about every key that is still asked about, or whose answer settled nothing.
-   * @param isSettled whether an answer agrees with what is shown
+   * Forgets all answers. Asks again about keys whose question is under way, or whose answer settled nothing.
+   * @param isSettled reports whether the answer about a key agrees with what is shown
    */
   askAnew(isSettled: (key: string) => boolean): void {
     const keys = [...this.#asked.keys(), ...[...this.#answers.keys()].filter((key) => !isSettled(key))];
@@ -75,7 +75,7 @@ export class Questions<A, C> {
     for (const key of keys) this.ask(key);
   }
 
-  /** Forgets all questions and answers about objects that nobody asks for any more. */
+  /** Forgets questions and answers that are no longer needed. */
   forgetAll(isNeedless: (key: string) => boolean): void {
     for (const key of [...this.#asked.keys(), ...this.#answers.keys()]) if (isNeedless(key)) this.forget(key);
   }

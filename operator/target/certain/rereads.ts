@@ -1,7 +1,7 @@
 /**
- * Objects that are read once more before what is made from them is deleted. A Service may have left one watch before it
- * enters another, and a list may be older than what another watch has shown. So the target is asked for the one object, and
- * its answer is compared with what is shown.
+ * Reads objects once more before what is derived from them is deleted. A Service may have left one watch before it
+ * enters another, and a list may be older than what another watch has shown. So the target is asked for the one
+ * object, and its answer is compared with what is shown.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../../kube/objects.ts';
@@ -12,13 +12,13 @@ export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOpti
   readonly of: Resource;
   /** Reads an object, or refuses it. */
   readonly read: (object: T) => Read<T>;
-  /** Called before "not found" counts as an answer; rejects if it does not count. */
+  /** Called before "not found" counts as an answer. If it rejects, it does not count. */
   readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** What the target answered about an object. */
 export interface Answer<T extends KubeObject> {
-  /** It is `undefined` if it does not exist, or is not what the API allows. */
+  /** Undefined if the object does not exist, or is invalid. */
   readonly object: T | undefined;
 }
 
@@ -31,7 +31,7 @@ export class Rereads<T extends KubeObject> extends Questions<Answer<T>, Asking> 
   }
 }
 
-/** Reads an object as it is now, by a list of its name: whoever may read what is exported may list it. */
+/** Reads the present object by a list with its name: whoever may read exports may list. */
 async function readNow<T extends KubeObject>(
   { of, read, checkNone }: RereadsOptions<T>,
   key: string,

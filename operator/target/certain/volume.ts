@@ -1,31 +1,31 @@
 /**
- * How many bytes all that is derived from one Link may take (rule E10). What there is stays, and what comes first is
- * served beside it; what is refused is tried again when there is room.
+ * Limits the bytes of everything that is derived from one Link (rule E10). What exists stays, and new objects are
+ * served in the order in which they come. What was refused is tried again when there is room.
  */
 
 export interface VolumeOptions {
-  /** Most bytes of all keys. */
+  /** Most bytes of all keys together. */
   readonly most: number;
-  /** Returns the bytes of what there is already, by key; called once; undefined for those that it asks for first. */
+  /** Returns the bytes of what exists, by key; undefined for a key whose size becomes known later. Called once. */
   readonly found: () => Iterable<readonly [key: string, bytes: number | undefined]>;
   readonly listener: RoomListener;
 }
 
-/** Learns of room. */
+/** Receives the keys that may fit now. */
 export interface RoomListener {
-  /** There may be room for keys that were refused. */
+  /** Handles that there may be room for keys that were refused. */
   roomFor(keys: readonly string[]): void;
 }
 
-/** Time in which changes are collected before what was refused is tried again. */
+/** Time for which changes are collected before refused keys are tried again. */
 const REVIEW_MS = 250;
 
-/** The bytes of what is derived from one Link, by the target Service that it is of. */
+/** The bytes of what is derived from one Link, by target Service. */
 export class Volume {
   readonly #options: VolumeOptions;
-  /** Undefined until it is asked for: what there is has to be listed first. */
+  /** Undefined before the first question: existing objects must be listed first. */
   #bytes: Map<string, number> | undefined;
-  /** Keys of what there is already, of a size that is not known yet. */
+  /** Keys of existing objects whose size is not known yet. */
   readonly #unmeasured = new Set<string>();
   #total = 0;
   readonly #refused = new Set<string>();
@@ -40,7 +40,10 @@ export class Volume {
     return this.#refused.size;
   }
 
-  /** Reports whether what is derived from a target Service may take so many bytes. What does not grow always may. */
+  /**
+   * Reports whether everything that is derived from a target Service may take this many bytes. It always may if it
+   * does not grow.
+   */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());
     const before = all.get(key) ?? 0;

@@ -1,6 +1,6 @@
-/** How much is read of one kind of a target (rule E10): what it sends beyond that is refused, and said so. */
+/** Limits of how much is read of one kind of a target (rule E10). What exceeds them is refused and reported. */
 
 /** Most objects of one list and its watch: several times what anybody mirrors. */
 export const MAX_OBJECTS = 50_000;
-/** Most bytes that they take: 10,000 Services with 6 KiB of annotations each. */
+/** Most bytes of these objects: enough for 10,000 Services with 6 KiB of annotations each. */
 export const MAX_BYTES = 64 * 1024 * 1024;

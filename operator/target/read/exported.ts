@@ -1,4 +1,4 @@
-/** How a Service is exported, and which slices are behind it, decided from the objects. Pure. */
+/** Decides from objects how a Service is exported, and which slices it has. Pure. */
 import type { MirrorMode } from '../../../constructs/rendered/index.ts';
 import { type EndpointSlice, hasSelector, type Service } from '../../kube/objects.ts';
 
@@ -9,24 +9,24 @@ export interface Exported {
 }
 
 /**
- * Returns the exported Service, and how; flat mode wins (rule A1).
- * @param gateway if the selector of gateway mode selects it
- * @param flat if the selector of flat mode selects it
+ * Returns the exported Service and its mode; flat mode wins (rule A1).
+ * @param gateway the Service, if the selector of gateway mode selects it
+ * @param flat the Service, if the selector of flat mode selects it
  */
 export const exportedAs = (gateway: Service | undefined, flat: Service | undefined): Exported | undefined =>
   flat === undefined ? gateway && { service: gateway, mode: 'gateway' } : { service: flat, mode: 'remote-discovery' };
 
 /**
- * Reports whether the slices behind a Service must be found by its name too: it has no selector, or its labelled slices,
- * if there are any, list nobody.
+ * Reports whether slices of a Service must also be looked up by its name: it has no selector, or its labelled slices
+ * list no endpoint.
  */
 export const needsByName = (service: Service, labelled: readonly EndpointSlice[]): boolean =>
   !hasSelector(service) || labelled.every(({ endpoints }) => (endpoints ?? []).length === 0);
 
 /**
- * Returns the slices behind a Service; undefined while it is not known which there are.
- * @param labelled those that carry the Service's labels
- * @param named those found by its name; undefined while they are not known
+ * Returns the slices of a Service; undefined while they are not known.
+ * @param labelled slices with the labels of the Service
+ * @param named slices found by its name; undefined while they are not known
  */
 export const slicesBehind = (
   service: Service,

@@ -1,6 +1,6 @@
 /**
- * What clusters say by the MCS API and the About API, as it is read: checked against the schemas, since a target is not
- * trusted, and any CRD may be installed, and cut to the fields that are read.
+ * Reads objects of the MCS API and the About API. They are checked against the schemas, since a target is not trusted
+ * and any CRD may be installed, and reduced to the fields that are used.
  */
 import type { ClusterProperty as ClusterPropertyFields } from '../../../crds/mcs/cluster-property/types.gen.ts';
 import { SERVICE_EXPORT_SCHEMA, SERVICE_EXPORT_SPEC_SCHEMA } from '../../../crds/mcs/service-export/schema.ts';
@@ -40,7 +40,10 @@ const checkExport = compile<ServiceExport>(
 const checkExportSpec = compile<ServiceExportSpec>(SERVICE_EXPORT_SPEC_SCHEMA, { firstOnly: true });
 const checkExportStatus = compile<ServiceExportStatus>(SERVICE_EXPORT_SCHEMA.properties.status, { firstOnly: true });
 
-/** Reads a ServiceExport. A spec or a status that is not as the MCS API has it is left out: the Service is exported. */
+/**
+ * Reads a ServiceExport. A spec or status that does not match the MCS API is left out: the Service is exported all
+ * the same.
+ */
 export function readServiceExport({ metadata, spec, status }: ServiceExport): ServiceExport {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = metadata;
   return {
@@ -50,7 +53,7 @@ export function readServiceExport({ metadata, spec, status }: ServiceExport): Se
   };
 }
 
-/** Reads a ServiceExport of a cluster that is not trusted: its metadata may be anything, too. */
+/** Reads a ServiceExport of a cluster that is not trusted: its metadata is checked too. */
 export const readTargetExport = (object: ServiceExport): Read<ServiceExport> =>
   read('ServiceExport', checkExport(object), object, readServiceExport);
 
@@ -84,7 +87,7 @@ export const readClusterId = (object: ClusterProperty): Read<ClusterProperty> =>
     spec: { value: spec.value },
   }));
 
-/** The field, if its value is valid. */
+/** Returns an object with the field if its value is valid, and an empty one otherwise. */
 export const validated = <K extends string, T>(
   field: K,
   check: (value: unknown) => { readonly ok: true; readonly value: T } | { readonly ok: false },

@@ -1,6 +1,6 @@
 /**
- * Services and EndpointSlices from a target: checked against the API's schema, since a target is not trusted, and cut to
- * the fields that are read, since there may be thousands.
+ * Reads Services and EndpointSlices of a target. They are checked against the schema of the API, since a target is
+ * not trusted, and reduced to the fields that are used, since there may be thousands.
  */
 import { isIP } from 'node:net';
 import { type Checked } from '../../../crds/field-error.ts';
@@ -11,28 +11,33 @@ import { Annotation, Label } from '../../../crds/wire.ts';
 import { cut } from '../../kube/errors.ts';
 import type { EndpointSlice, KubeObject, Service, SliceEndpoint } from '../../kube/objects.ts';
 
-/** The object, or its name and what is wrong with it. */
+/** Result of reading an object: the object, or its name and why it is invalid. */
 export type Read<T> = { readonly object: T } | { readonly malformed: string };
 
 export const readService = (object: Service): Read<Service> =>
   read('Service', checkService(object), object, trimService);
 
-/** A Service that may be exported by the MCS API: with all that is imported elsewhere, and little else. */
+/** Reads a Service that may be exported by the MCS API: keeps what is imported elsewhere, and little else. */
 export const readExportedService = (object: Service): Read<Service> =>
   read('Service', checkExportedService(object), object, trimExportedService);
 
-/** A slice of an exported Service, with the addresses of its pods: other clusters may connect to them (rule K3). */
+/**
+ * Reads a slice of an exported Service with the addresses of its pods, which other clusters may connect to (rule K3).
+ */
 export const readExportedSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimExportedSlice);
 
 export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimSlice);
 
-/** A slice of the source cluster, with the addresses of its pods and the references to them: these count there (rule I5). */
+/**
+ * Reads a slice of the source cluster with the addresses of its pods and references to them, which count there (rule
+ * I5).
+ */
 export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
 
-/** `namespace/name` of the Service that a slice belongs to, if it belongs to one. */
+/** Returns `namespace/name` of the Service of a slice, if it has one. */
 export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
   const service = slice?.metadata.labels?.[Label.serviceName];
   return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
@@ -56,7 +61,7 @@ function nameOf(object: unknown): string {
   return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
 }
 
-/** The object with these fields only, as far as it has them. */
+/** Returns an object with only these fields, if it has them. */
 const only = <T extends object, K extends keyof T>(object: T, ...fields: readonly K[]): Pick<T, K> =>
   Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]])) as Pick<T, K>;
 
@@ -70,11 +75,11 @@ function trimService({ metadata, spec = {} }: Service): Service {
   } as Service;
 }
 
-/** Labels and annotations of an exported Service that are read: no others count, and none is imported (rule K1). */
+/** Labels of an exported Service that are read. Others do not count, and none is imported (rule K1). */
 const READ_LABELS = [Label.mirroredService, Label.remoteDiscovery, Label.serviceImport];
 const READ_ANNOTATIONS = [Annotation.remoteDiscovery, Annotation.localDiscovery, Annotation.opaquePorts];
 
-/** Keeps what counts if the Service is exported, and no more: most of the thousands of a cluster are not. */
+/** Keeps only what counts if the Service is exported: most of a cluster's thousands of Services are not. */
 function trimExportedService({ metadata, spec = {} }: Service): Service {
   const { name, namespace, resourceVersion, labels = {}, annotations = {} } = metadata;
   return {
@@ -92,7 +97,7 @@ function trimExportedService({ metadata, spec = {} }: Service): Service {
   } as Service;
 }
 
-/** Keeps hostnames, what is ready or terminates, and ports only: addresses in the target are of no use in the source. */
+/** Keeps hostnames, conditions and ports. Addresses in the target are of no use in the source. */
 const trimSlice = (slice: EndpointSlice): EndpointSlice =>
   trimSliceBut(slice, ({ conditions, hostname }) => ({
     addresses: [],
@@ -101,8 +106,7 @@ const trimSlice = (slice: EndpointSlice): EndpointSlice =>
   }));
 
 /**
- * Keeps addresses and hostnames too, as far as the API server allows them: one that it refuses would keep all others of
- * the slice away.
+ * Keeps valid addresses and hostnames too: the API server would refuse a whole slice because of one that is invalid.
  */
 function trimExportedSlice(slice: EndpointSlice): EndpointSlice {
   const isOfNames = slice.addressType === 'FQDN';
@@ -121,10 +125,10 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
     only(endpoint, 'addresses', 'conditions', 'hostname', 'targetRef', 'nodeName', 'zone'),
   );
 
-/** Most addresses of an endpoint, as the API server has it. */
+/** Most addresses of an endpoint that the API server allows. */
 const MAX_ADDRESSES = 100;
 
-/** The addresses of an endpoint that a slice in another cluster may have. */
+/** Returns those addresses of an endpoint that a slice in another cluster may have. */
 function addressesOf(given: unknown, addressType: string): readonly string[] {
   const family = addressType === 'IPv6' ? 6 : 4;
   if (!Array.isArray(given) || given.length > MAX_ADDRESSES) return [];
@@ -133,7 +137,7 @@ function addressesOf(given: unknown, addressType: string): readonly string[] {
   );
 }
 
-/** @param endpoint what is kept of an endpoint */
+/** @param endpoint returns what is kept of an endpoint */
 function trimSliceBut(
   { metadata, addressType, endpoints, ports }: EndpointSlice,
   endpoint: (full: SliceEndpoint) => object,
@@ -156,7 +160,10 @@ function trimSliceBut(
 }
 
 export const TEXT = { type: 'string', maxLength: 253 };
-/** More than any API server allows: labels have no limit of their own there, annotations 256 KiB together. */
+/**
+ * Schema of labels and annotations. It allows more than any API server: there, labels have no common limit and
+ * annotations 256 KiB together.
+ */
 const TEXTS = { type: 'object', maxProperties: 10_000, additionalProperties: { type: 'string' } };
 export const METADATA = {
   type: 'object',
@@ -196,10 +203,10 @@ const serviceSchema = (specProperties: object): object => ({
   properties: { metadata: METADATA, spec: { type: 'object', properties: specProperties } },
 });
 
-/** The schema of the parts of a Service that are read. */
+/** Checks the fields of a Service that are read. */
 const checkService = compile<Service>(serviceSchema(SERVICE_SPEC_PROPERTIES), { firstOnly: true });
 
-/** The fields of a Service that only what imports it reads. */
+/** Fields of a Service that are read only for ServiceImports. */
 const IMPORTED_FIELDS = [
   'ipFamilies',
   'sessionAffinity',
@@ -212,7 +219,7 @@ type ExportedSpec = NonNullable<Service['spec']> & {
   readonly [Field in (typeof IMPORTED_FIELDS)[number]]?: unknown;
 };
 
-/** The schema of the parts of a Service that count if it is exported. */
+/** Checks the fields of a Service that count if it is exported. */
 const checkExportedService = compile<Service>(
   serviceSchema({
     ...SERVICE_SPEC_PROPERTIES,
@@ -230,7 +237,7 @@ const checkExportedService = compile<Service>(
 
 const OPTIONAL_BOOLEAN = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
 
-/** The schema of the parts of an EndpointSlice that are read. */
+/** Checks the fields of an EndpointSlice that are read. */
 const checkSlice = compile<EndpointSlice>(
   {
     type: 'object',

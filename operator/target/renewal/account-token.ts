@@ -1,11 +1,12 @@
 /**
- * What a token of a ServiceAccount says about itself: whose it is, what it is bound to, and until when it is valid. Nothing
- * of it is verified here, since only its API server can: it decides when a new token is asked for, and for which account.
+ * Reads the claims of a ServiceAccount token: its account, what it is bound to, and when it expires. Nothing is
+ * verified here, since only the API server can do that: the claims only decide when a new token is requested, and for
+ * which account.
  */
 import { type Fields, fieldsOf } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 
-/** A token of a ServiceAccount that ends. */
+/** A ServiceAccount token that expires. */
 export interface AccountToken {
   readonly namespace: string;
   readonly account: string;
@@ -25,7 +26,7 @@ const SHORTEST_S = 600;
 /** Part of the lifetime after which a token is renewed, as kubelets renew theirs (rule P2). */
 export const RENEWED_AFTER = 0.8;
 
-/** Part of the lifetime by which renewals are spread, so that Links that began together do not renew together. */
+/** Part of the lifetime over which renewals are spread, so that Links that began together do not renew together. */
 const SPREAD = 0.05;
 
 /** Longest token that is read, in bytes. */
@@ -37,7 +38,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 /** A uid, as API servers make them. */
 const UID = /^[-A-Za-z0-9]{1,128}$/;
 
-/** Returns what a token says; undefined if it is not a token of a ServiceAccount, or never ends. Never throws. */
+/** Returns the claims of a token; undefined if it is not a ServiceAccount token, or never expires. Never throws. */
 export function readAccountToken(token: string): AccountToken | undefined {
   const claims = claimsOf(token);
   const { iat, exp } = claims;
@@ -59,18 +60,18 @@ export function readAccountToken(token: string): AccountToken | undefined {
 /** Returns the user name by which an API server knows the account of a token. */
 export const userOf = ({ namespace, account }: AccountToken): string => `system:serviceaccount:${namespace}:${account}`;
 
-/** Reports whether two tokens are of one account: its uid is unique among all clusters. */
+/** Reports whether two tokens belong to the same account, by its uid, which is unique among all clusters. */
 export const isSameAccount = (a: AccountToken, b: AccountToken): boolean => a.uid === b.uid && userOf(a) === userOf(b);
 
 /**
- * Returns when a token is to be renewed, as Unix time in milliseconds.
+ * Returns when to renew a token, as Unix time in milliseconds.
  * @param random uniform in [0, 1)
- * @param part part of its lifetime after which it is
+ * @param part part of the token's lifetime after which it is renewed
  */
 export const renewalMs = ({ issuedAtMs, expiresAtMs }: AccountToken, random: number, part = RENEWED_AFTER): number =>
   issuedAtMs + (expiresAtMs - issuedAtMs) * Math.max(0, part - SPREAD * part * random);
 
-/** Returns the TokenRequest for the successor of a token: as long, and bound to the same Secret. */
+/** Returns the TokenRequest for the successor of a token, with the same lifetime and bound to the same Secret. */
 export const successorRequest = ({ issuedAtMs, expiresAtMs, boundTo }: AccountToken): Pick<TokenRequest, 'spec'> => ({
   spec: {
     expirationSeconds: Math.max(SHORTEST_S, Math.round((expiresAtMs - issuedAtMs) / 1_000)),
@@ -102,7 +103,7 @@ const named = (value: unknown): { readonly name: string; readonly uid: string } 
   return name !== undefined && typeof uid === 'string' && UID.test(uid) ? { name, uid } : undefined;
 };
 
-/** Returns the claims of a JSON Web Token; none if it is not one. */
+/** Returns the claims of a JSON Web Token; an empty object if the text is not one. */
 function claimsOf(token: string): Fields {
   const parts = token.split('.', 4);
   if (parts.length !== 3 || token.length > MAX_TOKEN_BYTES) return {};

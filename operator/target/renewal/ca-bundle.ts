@@ -1,4 +1,4 @@
-/** The CA certificates by which an API server is known while they are rotated: those of before, and those to come. Pure. */
+/** Rotates the CA certificates of an API server: old ones stay beside new ones until they expire. Pure. */
 import type { X509Certificate } from 'node:crypto';
 import { certificate } from '../../kube/access/pem.ts';
 
@@ -9,10 +9,10 @@ const MAX_CERTIFICATES = 16;
 const MAX_BUNDLE_BYTES = 64 * 1024;
 
 /**
- * Returns the certificates that a bundle has now, with those that the cluster publishes; without those that have ended,
+ * Returns a bundle with its present certificates and those that the cluster publishes. Expired ones are left out,
  * unless none would be left (rule P3).
- * @param current PEM, as it is in use
- * @param published PEM, as the cluster has it in its ConfigMap; data of the target
+ * @param current PEM in use
+ * @param published PEM from the ConfigMap of the cluster; data of the target
  * @param nowMs Unix time
  * @returns `current` itself if nothing changes
  */

@@ -1,7 +1,7 @@
 /**
- * Keeps the token of one target from ending (rules P2, P3, P5): in time, the target is asked for another token of the same
- * account, which is tried and then written into the Secret that the old one came from. It is used when the Secret shows
- * it, as any new credentials are. A Secret that somebody else keeps is never written.
+ * Renews the token of one target before it expires (rules P2, P3, P5). The target is asked for another token of the
+ * same account, which is tried and then written into the Secret of the old one. It comes into use when a watch shows
+ * the Secret, like any new credentials. A Secret that somebody else manages is never written.
  */
 import { CredentialsSecret } from '../../../crds/wire.ts';
 import type { ClusterAccess } from '../../kube/access/access.ts';
@@ -29,7 +29,7 @@ import {
 } from './account-token.ts';
 import { renewedKubeconfig } from './renewed-kubeconfig.ts';
 
-/** What is asked of a target. */
+/** Requests that are sent to a target. */
 export type AskedTarget = Pick<KubeClient, 'ask' | 'read'>;
 
 /** Credentials that are in use, and the Secret that they came from. */
@@ -44,9 +44,9 @@ export interface CredentialsInUse {
 export interface RenewalOptions {
   /** Namespace of the Secret. */
   readonly namespace: string;
-  /** Writes of the source cluster, made only while this replica certainly leads. */
+  /** Writes to the source cluster, made only while this replica certainly leads. */
   readonly source: Pick<KubeClient, 'patch'>;
-  /** Tries credentials: returns the user that the target knows them by. */
+  /** Tries credentials. Returns the user that the target knows them by. */
   readonly tryOut: (access: ClusterAccess, signal: AbortSignal) => Promise<string | undefined>;
   /** Called on change with why the token is not renewed; undefined if it is. */
   readonly onProblem: (problem: string | undefined) => void;
@@ -56,13 +56,13 @@ export interface RenewalOptions {
   readonly random?: () => number;
 }
 
-/** Waits between attempts: a token has a fifth of its lifetime left when they begin. */
+/** Wait between attempts. When they begin, a token still has a fifth of its lifetime. */
 const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
 /** Longest wait of a timer. */
 const MAX_WAIT_MS = 12 * 3_600_000;
 
-/** ConfigMap in which each namespace has the CA certificates of its API server. */
+/** ConfigMap in every namespace that holds the CA certificates of the API server. */
 const ROOT_CA = 'kube-root-ca.crt';
 
 export class Renewal {
@@ -80,7 +80,7 @@ export class Renewal {
     return this.#problem;
   }
 
-  /** Renews the token of these credentials from now on; undefined for none. */
+  /** Renews the token of these credentials from now on. Undefined ends that. */
   follow(inUse: CredentialsInUse | undefined, signal: AbortSignal): void {
     this.#end.abort();
     this.#end = new AbortController();
@@ -89,7 +89,7 @@ export class Renewal {
     else this.#found(undefined);
   }
 
-  /** Renews the token at once: the target has refused it. */
+  /** Renews the token at once, since the target has refused it. */
   hurry(): void {
     this.#hurry.abort();
   }
@@ -142,7 +142,7 @@ export class Renewal {
   }
 }
 
-/** Returns another token of the account; what the target answers is checked. */
+/** Returns another token of the account. The answer of the target is validated. */
 async function askForSuccessor(client: AskedTarget, token: AccountToken, signal: AbortSignal): Promise<string> {
   const { namespace, account: name } = token;
   const to = { of: SERVICE_ACCOUNTS, namespace, name, subresource: 'token' };
@@ -159,7 +159,7 @@ interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the CA certificates that a target publishes; undefined where it does not, or does not let us read them. */
+/** Returns the CA certificates that a target publishes; undefined if it publishes none, or we may not read them. */
 async function publishedCaOf(client: AskedTarget, namespace: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { data } = await client.read<ConfigMap>(CONFIG_MAPS, namespace, ROOT_CA, signal);
@@ -171,12 +171,12 @@ async function publishedCaOf(client: AskedTarget, namespace: string, signal: Abo
   }
 }
 
-/** A review of who asks. */
+/** Request for the user of the credentials that it is sent with. */
 export interface SelfSubjectReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: unknown; readonly uid?: unknown } };
 }
 
-/** What an API server says of who asks; undefined where it does not say, but accepts the credentials. */
+/** Returns the user that an API server knows us by; undefined if it accepts the credentials but does not tell. */
 export async function reviewSelf(
   client: Pick<KubeClient, 'ask'>,
   signal: AbortSignal,

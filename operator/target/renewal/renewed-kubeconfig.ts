@@ -1,4 +1,7 @@
-/** The kubeconfig of a credentials Secret with a new token, and the CA certificates of now. Nothing else of it changes. Pure. */
+/**
+ * Puts a new token and the present CA certificates into the kubeconfig of a credentials Secret. Nothing else in it
+ * changes. Pure.
+ */
 import { dump } from 'js-yaml';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { parseTargetKubeconfig, type TargetAccess } from '../../kube/access/secret-kubeconfig.ts';
@@ -6,22 +9,22 @@ import type { TargetKubeconfig } from '../../kube/access/secret-kubeconfig.schem
 import { parseYaml } from '../../kube/access/yaml.ts';
 import { rotatedCa } from './ca-bundle.ts';
 
-/** What a kubeconfig is to hold from now on. */
+/** New content of a kubeconfig. */
 export interface Renewed {
   readonly token: string;
   /** PEM of the CA certificates that the target publishes; undefined while they cannot be read. */
   readonly publishedCa: string | undefined;
 }
 
-/** A kubeconfig, and what it gives access to. */
+/** A kubeconfig and the access that it gives. */
 export interface RenewedKubeconfig extends TargetAccess {
   readonly text: string;
 }
 
 /**
- * Returns a kubeconfig that was checked before, renewed.
+ * Returns a valid kubeconfig with renewed content.
  * @param nowMs Unix time
- * @throws Error if it would not be accepted
+ * @throws Error if the result would not be valid
  */
 export function renewedKubeconfig(text: string, { token, publishedCa }: Renewed, nowMs: number): RenewedKubeconfig {
   const document = parseYaml(text) as TargetKubeconfig;

@@ -1,6 +1,7 @@
 /**
- * What one cluster exports by the MCS API, read with one client: ServiceExports, their Services and slices, and the id that
- * the cluster claims. The CRDs are optional. A kind that cannot be read counts as unknown (rule K5), and is tried again for ever.
+ * Reads what one cluster exports by the MCS API, with one client: ServiceExports, their Services and slices, and the
+ * id that the cluster claims. The CRDs are optional. A kind that cannot be read counts as unknown (rule K5), and is
+ * tried again and again.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';
@@ -20,43 +21,43 @@ import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/m
 import type { Read } from '../read/objects.ts';
 import type { PodAnswers, ServiceExports } from '../aspect.ts';
 
-/** Learns what may have changed of what a cluster exports. */
+/** Receives changes of what a cluster exports. */
 export interface ClusterExportsListener extends IdentityListener {
-  /** An export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
+  /** Handles that an export, its Service or its slices may have changed, or were answered for, by `namespace/name`. */
   changed(key: string): void;
   /**
-   * ServiceExports or their Services were listed anew, before {@link changed} is for what the list changed; or other exports
-   * are known than before.
+   * Handles that ServiceExports or their Services were listed anew, before {@link changed} is called for the changes
+   * of the list, or that other exports are known than before.
    */
   relisted(): void;
   /**
-   * On change: the exports and their Services can be read (undefined), or not all of them. That ServiceExports are refused, or
-   * that the kind is not served, does not matter (rule K5). @default - nothing is done
+   * Handles a change of whether exports and their Services can be read: undefined if all can. It does not matter if
+   * ServiceExports are refused or not served (rule K5). @default - nothing is done
    */
   reachable?(obstacle: ReadObstacle | undefined): void;
-  /** The cluster has been heard: a list, an event or a bookmark has come. @default - nothing is done */
+  /** Handles that the cluster has been heard: by a list, an event or a bookmark. @default - nothing is done */
   heard?(): void;
 }
 
 export interface ClusterExportsOptions {
   readonly client: KubeClient;
-  /** The only namespaces that are read. @default all */
+  /** Namespaces that are read. @default all */
   readonly namespaces?: readonly string[] | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
-  /** Time for which exports that went with their CRD stay once it is back, in milliseconds. @default 600000 */
+  /** Time for which exports that vanished with their CRD stay after it is back, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   readonly log: Logger;
-  /** Fields of log lines that name what is read. @default - none */
+  /** Fields of log lines that identify what is read. @default - none */
   readonly about?: Readonly<Record<string, string>> | undefined;
   readonly listener: ClusterExportsListener;
 }
 
 export class ClusterExports implements ServiceExports {
   readonly isRead = true;
-  /** The pods behind the Services that are exported. */
+  /** Pods of the exported Services. */
   readonly pods: PodAnswers;
   readonly #options: ClusterExportsOptions;
   readonly #exports: OptionalKind<ServiceExport>;
@@ -64,7 +65,7 @@ export class ClusterExports implements ServiceExports {
   readonly #namespaces: ExportNamespaces;
   readonly #confirmation: ExportConfirmation;
   readonly #health: ReadHealth;
-  /** The Services of each namespace, or of all, in which there has been an export. */
+  /** Services by namespace in which there has been an export, or of all namespaces together. */
   readonly #services = new Map<string, ExportedServices>();
   #signal: AbortSignal | undefined;
 
@@ -132,7 +133,7 @@ export class ClusterExports implements ServiceExports {
     return this.#exports.store.size;
   }
 
-  /** The id that the cluster claims: undefined while it is not known, null if it claims none, or does not say. */
+  /** The id that the cluster claims. Undefined while not known; null if it claims none, or does not tell. */
   get claimedId(): string | null | undefined {
     return this.#identity.claimed;
   }
@@ -154,7 +155,10 @@ export class ClusterExports implements ServiceExports {
     return this.exportOf(key) === undefined ? [] : this.#servicesOf(key)?.slicesOf(key);
   }
 
-  /** Whether it is known what the cluster exports under a key: its exports are listed, and the Service of this one. */
+  /**
+   * Reports whether it is known what the cluster exports under a key: its ServiceExports and the Service have been
+   * listed.
+   */
   decides(key: string): boolean {
     const { namespace } = splitKey(key);
     if (this.exportOf(key) === undefined) return this.#namespaces.isCounted(namespace);
@@ -162,8 +166,8 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Whether the cluster, asked for this one export, has answered that there is none, though there can be, and it has not
-   * gone with its CRD; or, of one that is there, that it has no Service.
+   * Reports whether the cluster, asked for this key, has confirmed what {@link get} returns: that there is no
+   * ServiceExport, which did not just vanish with its CRD, or that an existing one has no Service.
    */
   confirms(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -223,17 +227,17 @@ export class ClusterExports implements ServiceExports {
     log[level](fields, 'what is exported by the MCS API cannot all be read; what has not been read is not imported');
   }
 
-  /** Where an export is read, with its Service: the namespace, or all of them. */
+  /** Returns where an export and its Service are read: in the namespace, or in all together. */
   #partOf(key: string): string {
     return this.#namespaces.partOf(splitKey(key).namespace);
   }
 
-  /** The Services among which that of an export is, if they are read. */
+  /** Returns the watch of Services that shows the Service of an export, if it has been started. */
   #servicesOf(key: string): ExportedServices | undefined {
     return this.#services.get(this.#partOf(key));
   }
 
-  /** The Services among which that of an export is, which are read from the first export on. */
+  /** Returns the watch of Services that shows the Service of an export. The first export starts it. */
   #startServicesOf(key: string): ExportedServices | undefined {
     if (this.#signal === undefined || this.#signal.aborted) return undefined;
     const part = this.#partOf(key);
@@ -270,7 +274,7 @@ export class ClusterExports implements ServiceExports {
     });
   }
 
-  /** What the watches of all optional kinds have in common. */
+  /** Options of the watches of all optional kinds. */
   get #common(): Omit<OptionalKindOptions, 'partitions'> {
     const { client, timings, interruptions, log } = this.#options;
     // Whoever exports nothing by the MCS API need not let it be read.
@@ -284,6 +288,6 @@ export class ClusterExports implements ServiceExports {
   }
 }
 
-/** Whether the cluster has answered, be it that nobody may read a kind, or that there is none. */
+/** Reports whether the cluster has answered, even if only that a kind is forbidden or does not exist. */
 const isAnswer = (state: ReflectorState): boolean =>
   state.connected || isForbidden(state.error) || isNotFound(state.error);

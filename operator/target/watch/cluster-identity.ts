@@ -1,11 +1,14 @@
-/** The id that a cluster claims by its ClusterProperty `cluster.clusterset.k8s.io` (rule K2). The CRD is optional. */
+/**
+ * Reads the id that a cluster claims by its ClusterProperty `cluster.clusterset.k8s.io` (rule K2). The CRD is
+ * optional.
+ */
 import { AboutApi } from '../../../crds/wire.ts';
 import { OptionalKind, type OptionalKindOptions } from '../../runtime/optional-kind.ts';
 import { weightOf } from '../../runtime/weight.ts';
 import type { ReadingListener } from './listeners.ts';
 import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read/mcs-objects.ts';
 
-/** Learns what becomes of the id. */
+/** Receives changes of the id. */
 export interface IdentityListener extends Pick<ReadingListener, 'heard' | 'malformed'> {
   /** The id has changed. */
   identityChanged(): void;
@@ -18,12 +21,12 @@ export interface ClusterIdentityOptions extends Omit<
   readonly listener: IdentityListener;
 }
 
-/** There is one such object, but a server may ignore what is asked for. */
+/** Most objects that are read: there is one such object, but a server may ignore the field selector. */
 const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {
   readonly #kind: OptionalKind<ClusterProperty>;
-  /** The id that was last reported. */
+  /** The id as last reported. */
   #reported: string | null | undefined;
 
   constructor({ listener, ...options }: ClusterIdentityOptions) {
@@ -56,8 +59,8 @@ export class ClusterIdentity {
   }
 
   /**
-   * The id: undefined while it is not known, null if the cluster claims none, has no CRD for it, or may not be asked. What
-   * has been read stays until it is read to be otherwise: an id that goes and comes back moves all that is imported.
+   * The id. Undefined while not known; null if the cluster claims none, has no CRD for it, or may not be asked. A
+   * known id stays until another is read: an id that goes and comes back would move everything that is imported.
    */
   get claimed(): string | null | undefined {
     const { store } = this.#kind;

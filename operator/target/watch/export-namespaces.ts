@@ -1,22 +1,22 @@
 /**
- * The namespaces of a cluster in which ServiceExports are read, one by one, or all of them together. A list that takes
- * exports away in one of them reports how many only if all are counted together (rule E6): the others are listed anew,
- * and until that is done nothing is known to be gone. Nothing is read here.
+ * Keeps account of the namespaces whose ServiceExports are read, one by one or all together. The mass-deletion guard
+ * needs the losses of all of them together (rule E6): if a list shows a loss in one namespace, the others are listed
+ * anew, and until that is done nothing is known to be gone. Nothing is read here.
  */
 import type { KindState } from '../../runtime/optional-kind.ts';
 
-/** In place of a namespace: all of them. */
+/** Key that stands for all namespaces together. */
 export const WHOLE = '';
 
 export class ExportNamespaces {
   readonly #namespaces: readonly string[] | undefined;
   readonly #stateIn: (namespace: string) => KindState;
-  /** Those that are being listed anew since another has lost some. */
+  /** Namespaces that are being listed anew because another has lost exports. */
   readonly #recounted = new Set<string>();
 
   /**
-   * @param namespaces the only ones that are read; undefined for all
-   * @param stateIn returns whether the exports of a namespace that is read can be
+   * @param namespaces namespaces that are read; undefined for all
+   * @param stateIn returns whether the exports of such a namespace can be read
    */
   constructor(namespaces: readonly string[] | undefined, stateIn: (namespace: string) => KindState) {
     this.#namespaces = namespaces;
@@ -28,18 +28,21 @@ export class ExportNamespaces {
     return this.#namespaces?.includes(namespace) ?? true;
   }
 
-  /** Reports whether exports of a namespace can be known; of one that is not read, whether any can be. */
+  /**
+   * Reports whether the exports of a namespace can be known. For a namespace that is not read, this is whether those
+   * of any can.
+   */
   isReadable(namespace: string): boolean {
     if (this.#namespaces === undefined || this.includes(namespace)) return this.#stateIn(namespace) === 'readable';
     return this.#namespaces.some((each) => this.#stateIn(each) === 'readable');
   }
 
-  /** Reports whether it is known which exports a namespace has, and no other is being counted. */
+  /** Reports whether the exports of a namespace are known, and no other namespace is being listed anew. */
   isCounted(namespace: string): boolean {
     return this.isReadable(namespace) && this.#recounted.size === 0;
   }
 
-  /** Returns what a namespace is read with: itself, or {@link WHOLE}. */
+  /** Returns the watch of a namespace: its own, or {@link WHOLE}. */
   partOf(namespace: string): string {
     return this.#namespaces === undefined ? WHOLE : namespace;
   }
@@ -47,8 +50,8 @@ export class ExportNamespaces {
   /**
    * Notes that a namespace was listed.
    * @param namespace undefined for all of them together
-   * @param lost number of exports that the list took away
-   * @returns the namespaces that are to be listed anew, to be counted with it
+   * @param lost number of exports that the list no longer has
+   * @returns the namespaces to list anew, so that their losses are counted together
    */
   listed(namespace: string | undefined, lost: number): readonly string[] {
     if (namespace === undefined) return [];
@@ -60,8 +63,8 @@ export class ExportNamespaces {
   }
 
   /**
-   * Notes that it may have changed which can be read: those that cannot be are not waited for.
-   * @returns the parts that cannot be read
+   * Notes that other namespaces may be readable now: those that are not are no longer waited for.
+   * @returns those that cannot be read
    */
   reconsider(): readonly string[] {
     const unreadable = (this.#namespaces ?? [WHOLE]).filter((namespace) => !this.isReadable(namespace));

@@ -1,7 +1,7 @@
 /**
- * What a target cluster, or one namespace of it, exports to one Link: watches its Services by the Link's selectors and
- * the EndpointSlices behind them, and nothing else, so that what is not exported costs nothing. Members of federated
- * Services are watched beside what is exported: a Service may be both.
+ * Watches what a target cluster, or one namespace of it, exports to one Link: Services by the selectors of the Link,
+ * and their EndpointSlices. Nothing else is watched, so that what is not exported costs nothing. Members of federated
+ * Services have a watch of their own: a Service may be both exported and a member.
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -21,28 +21,28 @@ export interface TargetSelectors {
   readonly flat: Selector | undefined;
   /** Members of federated Services. @default - none */
   readonly members?: Selector | undefined;
-  /** Whether the slices behind members are read, which only a gateway needs. @default false */
+  /** Whether slices of members are read, which only gateway mode needs. @default false */
   readonly readsMemberSlices?: boolean;
-  /** Whether the slices behind what is exported in flat mode are read, which only failover needs. @default false */
+  /** Whether slices of Services exported in flat mode are read, which only failover needs. @default false */
   readonly readsFlatSlices?: boolean;
 }
 
 export interface ExportWatchOptions extends WatchSettings {
   readonly selectors: TargetSelectors;
   readonly listener: ExportListener;
-  /** Learns of lists once every exported Service and every member is known. */
+  /** Receives lists, once all exported Services and members are known. */
   readonly lists: ListsListener;
 }
 
-/** What differs between the watches of each selector. */
+/** Options that differ between the watches of the selectors. */
 type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'listener'>;
 
 export class ExportWatch {
-  /** The exported Services, and how; flat mode wins (rule A1). */
+  /** Exported Services with their modes; flat mode wins (rule A1). */
   readonly mirrored: WatchedAspect<Exported>;
   /** The Services that are selected as members. */
   readonly members: WatchedAspect<Service>;
-  /** The pods behind what is exported in gateway mode. */
+  /** Pods of Services exported in gateway mode. */
   readonly pods: PodRereads;
   readonly #options: ExportWatchOptions;
   #isRunning = false;
@@ -95,29 +95,29 @@ export class ExportWatch {
     });
   }
 
-  /** Whether every exported Service and every member is known: only then is one that is not there known to be gone. */
+  /** Whether all exported Services and members are known. Only then is a missing one known to be gone. */
   get synced(): boolean {
     return this.#isRunning && this.#all.every(({ synced }) => synced);
   }
 
-  /** Whether everything that is read has been listed and is being watched. Slices found by name may still be looked for. */
+  /** Whether everything that is read has been listed and is being watched. Slices may still be looked up by name. */
   get open(): boolean {
     return this.#isRunning && this.#all.every(({ open }) => open);
   }
 
-  /** Whether every list of Services that `relist` asked for has completed. */
+  /** Whether every list that `relist` asked for has completed. */
   get current(): boolean {
     return this.#all.every(({ current }) => current);
   }
 
-  /** Forgets what the target answered, and asks it again where that settled nothing. */
+  /** Forgets all answers of the target, and asks again where an answer settled nothing. */
   askAnew(): void {
     this.mirrored.askAnew();
     this.members.askAnew();
     this.pods.askAnew(() => false);
   }
 
-  /** Reads the slices behind what is exported in flat mode from now on. */
+  /** Reads the slices of Services exported in flat mode from now on. */
   readFlatSlices(): void {
     this.#readsFlatSlices = true;
     if (!this.#stopped.signal.aborted) this.#flat?.readSlices();

@@ -1,8 +1,9 @@
 /**
- * The Services of a cluster, or of one namespace of it, for those that ServiceExports name, and the slices behind these.
+ * Watches the Services of a cluster, or of one namespace, for those that ServiceExports name, and the slices of
+ * these.
  *
- * All Services are watched, since an export that appears needs its own at once; of each little is kept. Slices are
- * found by the names of the exported Services: whoever made them, they belong to the Service.
+ * All Services are watched, since a new export needs its Service at once; little of each is kept. Slices are found by
+ * the names of the exported Services, since they belong to the Service whoever made them.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import {
@@ -26,25 +27,25 @@ import type { ReadingListener } from './listeners.ts';
 import { SlicesByName } from './slices-by-name.ts';
 import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
 
-/** Learns what may have changed of exported Services. */
+/** Receives changes of exported Services. */
 export interface ExportedListener {
-  /** One, or what is behind it, may have changed, or an answer about it has come. */
+  /** Handles that an exported Service or its slices may have changed, or were answered for. */
   changed(key: string): void;
-  /** Services were listed anew; called before {@link changed} is for what the list changed. */
+  /** Handles that Services were listed anew, before {@link changed} is called for the changes of the list. */
   relisted(): void;
-  /** The cluster could not be asked for one: it is asked again. */
+  /** Handles that a question about a Service has failed. It is asked again. */
   unanswered(key: string, error: unknown): void;
 }
 
 export interface ExportedServicesOptions {
   readonly client: KubeClient;
-  /** The only namespace that is read. @default all */
+  /** Namespace that is read. @default all */
   readonly namespace?: string | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
-  /** Keys of the Services that are exported, whether they exist or not. */
+  /** Returns the keys of all exported Services, existing or not. */
   readonly exported: () => Iterable<string>;
   readonly isExported: (key: string) => boolean;
   readonly listener: ExportedListener;
@@ -54,7 +55,7 @@ export interface ExportedServicesOptions {
 }
 
 export class ExportedServices {
-  /** The pods behind exported Services. */
+  /** Pods of exported Services. */
   readonly pods: PodRereads;
   readonly #options: ExportedServicesOptions;
   readonly #services: WatchedStore<Service>;
@@ -81,7 +82,7 @@ export class ExportedServices {
     signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
   }
 
-  /** Whether every Service is known: only then is one that is not there known not to exist. */
+  /** Whether all Services are known. Only then is a missing one known not to exist. */
   get synced(): boolean {
     return this.#services.store.synced;
   }
@@ -91,19 +92,19 @@ export class ExportedServices {
   }
 
   /**
-   * Whether the cluster, asked for this one exported Service, has answered that there is none: a watch may be behind that
-   * of exports, and a list older than both.
+   * Reports whether the cluster, asked for this exported Service, has answered that it does not exist. The watch of
+   * Services may be behind that of exports, and a list older than both.
    */
   confirmsNone(key: string): boolean {
     return this.synced && this.get(key) === undefined && this.#isNone(key);
   }
 
-  /** Asks the cluster for one Service that it does not show, unless it has been asked. */
+  /** Asks the cluster for a Service that it does not list, unless it has been asked already. */
   ask(key: string): void {
     if (this.synced && this.get(key) === undefined) this.#rereads.ask(key);
   }
 
-  /** Forgets what the cluster answered about one Service. */
+  /** Forgets the answer about a Service. */
   forget(key: string): void {
     this.#rereads.forget(key);
   }
@@ -113,13 +114,13 @@ export class ExportedServices {
     return answer !== undefined && answer.object === undefined;
   }
 
-  /** The slices behind an exported Service; undefined while it is not known which there are. */
+  /** Returns the slices of an exported Service; undefined while they are not known. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     if (!this.synced) return undefined;
     return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
   }
 
-  /** Finds out soon which slices are wanted: there are other exports. */
+  /** Finds out soon which slices are needed, since there are other exports. */
   reconsider(): void {
     this.#slices.reconsider();
   }
@@ -187,7 +188,7 @@ export class ExportedServices {
     });
   }
 
-  /** @param names those of the Services that may have changed. @default all */
+  /** @param names names of the Services that may have changed. @default all */
   #allChanged(names?: ReadonlySet<string>): void {
     const { exported, listener } = this.#options;
     for (const key of exported()) if (names === undefined || names.has(splitKey(key).name)) listener.changed(key);

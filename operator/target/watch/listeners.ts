@@ -1,53 +1,62 @@
-/** Who learns what the watches of a cluster come to. */
+/** Listeners that the watches of a cluster notify. */
 import type { ReflectorState } from '../../runtime/reflector.ts';
 
-/** Learns how a cluster is read, whatever is read of it. */
+/** Receives how a cluster is read, whatever is read of it. */
 export interface ReadingListener {
-  /** A reflector is in another state; undefined when it is stopped. */
+  /** Handles the state of a reflector; undefined when it is stopped. */
   state(reflector: string, state: ReflectorState | undefined): void;
-  /** The cluster has been heard: a list, an event or a bookmark has come. @default - nothing is done */
+  /** Handles that the cluster has been heard: by a list, an event or a bookmark. @default - nothing is done */
   heard?(): void;
-  /** An object was left out since it is not what the API allows. */
+  /** Handles that an invalid object was left out. */
   malformed(what: string): void;
 }
 
-/** Learns what may have changed of the Services that one selector selects. */
+/** Receives changes of the Services that one selector selects. */
 export interface SelectedListener {
-  /** A Service was selected, has changed, or is no longer selected. */
+  /** Handles a Service that was selected, has changed, or is no longer selected. */
   service(key: string): void;
   /**
-   * What is behind a Service may have changed. @default - nothing is done
-   * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
+   * Handles that the slices of a Service may have changed. @default - nothing is done
+   * @param left hostnames that are gone from a slice of the Service, as a watch reported, not a list
    */
   slices?(key: string, left?: readonly string[]): void;
-  /** Pods with a hostname have come or gone, by a watch or a list; called before {@link slices}. @default - nothing is done */
+  /**
+   * Handles that hostnames have come or gone, by a watch or a list; called before {@link slices}. @default - nothing
+   * is done
+   */
   pods?(key: string): void;
 }
 
-/** Learns that lists have completed. */
+/** Receives lists that have completed. */
 export interface ListsListener {
   /**
-   * Services were listed anew.
-   * @param lost whether some are no longer there, and this list was not asked for by `relist`
+   * Handles a list of Services.
+   * @param lost whether Services are missing in it, and the list was not requested by `relist`
    */
   relisted(lost: boolean): void;
-  /** What is behind Services was listed anew. */
+  /** Handles a list of slices. */
   slicesRelisted(): void;
 }
 
-/** Learns what may have changed of what a target exports. Keys are `namespace/name` of Services. */
+/** Receives changes of what a target exports. Keys are `namespace/name` of Services. */
 export interface ExportListener {
   /**
-   * An exported Service, or what is behind it, may have changed. @default - nothing is done
-   * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
+   * Handles that an exported Service or its slices may have changed. @default - nothing is done
+   * @param left hostnames that are gone from a slice of the Service, as a watch reported, not a list
    */
   serviceChanged?(key: string, left?: readonly string[]): void;
-  /** A Service that is, was or comes to be a member, or what is behind it, may have changed. @default - nothing is done */
+  /**
+   * Handles that a Service which is, was or becomes a member, or its slices, may have changed. @default - nothing is
+   * done
+   */
   memberChanged?(key: string): void;
-  /** The target has answered for a Service that was asked for. @default - nothing is done */
+  /** Handles that the target has answered for an exported Service. @default - nothing is done */
   serviceAnswered?(key: string): void;
-  /** The target has answered for a Service that was asked for as a member. @default - nothing is done */
+  /** Handles that the target has answered for a member. @default - nothing is done */
   memberAnswered?(key: string): void;
-  /** The target does not answer for a Service at first: it is asked again, without limit. @default - nothing is done */
+  /**
+   * Handles that a question about a Service has failed for the first time. It is asked again, without limit. @default
+   * - nothing is done
+   */
   unanswered?(key: string, error: unknown): void;
 }

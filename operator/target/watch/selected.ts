@@ -1,8 +1,8 @@
 /**
- * The Services of a target that one selector selects, and the slices behind them, as watches report them.
+ * Watches the Services of a target that one selector selects, and their slices.
  *
- * Kubernetes copies a Service's labels to its slices, so one labelled watch finds them; slices that others made are
- * found by the Service's name (see slices-by-name.ts).
+ * Kubernetes copies the labels of a Service to its slices, so one watch by labels finds these. Slices that others
+ * made are found by the name of the Service (see slices-by-name.ts).
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -27,12 +27,15 @@ import type { ListsListener, ReadingListener, SelectedListener } from './listene
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
 import { WatchedStore } from './watched-store.ts';
 
-/** What all watches of a target, or of one namespace of it, have in common. */
+/** Options that all watches of a target, or of one namespace of it, share. */
 export interface WatchSettings {
   /** @default - the whole cluster */
   readonly namespace?: string | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
-  /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
+  /**
+   * Time for which slices may lack the labels of their Service before they are looked up by name, in milliseconds.
+   * @default 2000
+   */
   readonly labelCopyMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
@@ -41,9 +44,9 @@ export interface WatchSettings {
 
 export interface SelectedOptions extends WatchSettings {
   readonly selector: Selector;
-  /** Begins the names of the reflectors; they are unique within a namespace. */
+  /** Prefix of the reflectors' names, which are unique within a namespace. */
   readonly prefix?: string;
-  /** Whether the slices behind the Services are read from the start. */
+  /** Whether slices are read from the start. */
   readonly readsSlices: boolean;
   readonly client: KubeClient;
   /** Ends all watches. */
@@ -52,13 +55,13 @@ export interface SelectedOptions extends WatchSettings {
   readonly lists: ListsListener;
 }
 
-/** The watch of the slices that carry the labels of the Services. */
+/** Name of the watch of slices with the labels of the Services. */
 const LABELLED = 'endpointslices';
 
 export class SelectedServices {
   readonly #options: SelectedOptions;
   readonly #services: WatchedStore<Service>;
-  /** The slices that carry the labels of the Services. */
+  /** Slices with the labels of the Services; undefined while slices are not read. */
   #labelled: WatchedStore<EndpointSlice> | undefined;
   readonly #byName: SlicesByName;
   #isRelisting = false;
@@ -76,28 +79,28 @@ export class SelectedServices {
     if (readsSlices) this.readSlices();
   }
 
-  /** Reads the slices behind the Services from now on. */
+  /** Reads slices from now on. */
   readSlices(): void {
     this.#labelled ??= this.#watchSlices(LABELLED, this.#options.selector.query);
   }
 
-  /** Whether every Service is known: only then is one that is not there known not to be selected. */
+  /** Whether all Services are known. Only then is a missing one known not to be selected. */
   get synced(): boolean {
     return this.#services.store.synced;
   }
 
-  /** Whether the watch of Services has been opened, and nothing has failed since. */
+  /** Whether the watch of Services is open, and nothing has failed since it was opened. */
   get connected(): boolean {
     return this.#services.connected;
   }
 
-  /** Whether everything that is read has been listed and is being watched. Slices found by name may still be looked for. */
+  /** Whether everything that is read has been listed and is being watched. Slices may still be looked up by name. */
   get open(): boolean {
     const watches = [this.#services, this.#labelled].filter((watch) => watch !== undefined);
     return watches.every(({ connected, store }) => connected && store.synced);
   }
 
-  /** Whether the list of Services that `relist` asked for has completed. */
+  /** Whether the list that `relist` asked for has completed. */
   get current(): boolean {
     return !this.#isRelisting;
   }
@@ -115,7 +118,7 @@ export class SelectedServices {
     return [...this.#services.store.values()].map(keyOf);
   }
 
-  /** The slices behind a Service; undefined while it is not known which there are. */
+  /** Returns the slices of a Service; undefined while they are not known. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     const service = this.get(key);
     if (service === undefined) return [];
@@ -203,7 +206,7 @@ export class SelectedServices {
     });
   }
 
-  /** The Services that want slices found by name; undefined while it is not known which. */
+  /** Services whose slices must be looked up by name; undefined while that is not known. */
   #wanting(): readonly Wanting[] | undefined {
     if (this.#options.signal.aborted || !this.synced || this.#labelled?.store.synced !== true) return undefined;
     return [...this.#services.store.values()]

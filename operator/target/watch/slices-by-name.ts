@@ -1,29 +1,32 @@
 /**
- * EndpointSlices found by the names of their Services, for Services that have nobody behind them without these: those
- * without a selector, and those whose labelled slices list no endpoint. The names are spread over several watches, since
- * one query with all of them would outgrow what servers and proxies accept as a URL.
+ * Finds EndpointSlices by the names of their Services, for Services that would have no endpoint otherwise: those
+ * without a selector, and those whose labelled slices list none. The names are spread over several watches, since one
+ * query with all of them would outgrow what servers and proxies accept as a URL.
  *
- * Which names are wanted is decided some time after a change, so that many changes cost one new watch.
+ * The names are chosen some time after a change, so that many changes cost one new watch.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { EndpointSlice } from '../../kube/objects.ts';
 import type { WatchedStore } from './watched-store.ts';
 
-/** A Service that has nobody behind it without slices found by name. */
+/** A Service that has no endpoint without slices found by name. */
 export interface Wanting {
   /** `namespace/name` */
   readonly key: string;
   readonly name: string;
-  /** Whether a labelled slice may still appear, so that it is worth waiting for. */
+  /** Whether a labelled slice may still appear, so that waiting is worthwhile. */
   readonly isLabelAwaited: boolean;
 }
 
 export interface SlicesByNameOptions {
-  /** Starts a watch of the slices of these names; `shard` is its number. */
+  /** Starts a watch of the slices with these names. `shard` is the number of the watch. */
   readonly watch: (labelSelector: string, shard: number, names: ReadonlySet<string>) => WatchedStore<EndpointSlice>;
-  /** The Services that want slices by name; undefined while that is not known. */
+  /** Returns the Services whose slices must be looked up by name; undefined while that is not known. */
   readonly wanting: () => readonly Wanting[] | undefined;
-  /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
+  /**
+   * Time for which slices may lack the labels of their Service before they are looked up by name, in milliseconds.
+   * @default 2000
+   */
   readonly labelCopyMs?: number | undefined;
 }
 
@@ -34,9 +37,9 @@ interface Shard {
 
 /** Most names in one query: with names of 63 characters it stays under 8 KiB. */
 const MAX_NAMES = 100;
-/** How long changes are collected before the watch is made anew. */
+/** Time for which changes are collected before the watch is started anew. */
 const SETTLE_MS = 250;
-/** Kubernetes' controller copies a label within milliseconds, and within seconds under load. */
+/** Kubernetes' controller copies a label within milliseconds, under load within seconds. */
 const LABEL_COPY_MS = 2_000;
 
 export class SlicesByName {
@@ -44,9 +47,9 @@ export class SlicesByName {
   readonly #labelCopyMs: number;
   readonly #shards: Shard[] = [];
   readonly #byName = new Map<string, Shard>();
-  /** Since when, on the monotonic clock, Services have awaited a labelled slice; by key. */
+  /** Since when Services have waited for a labelled slice, on the monotonic clock, by key. */
   #awaitingSince: ReadonlyMap<string, number> = new Map();
-  /** When awaiting labelled slices was last given up for any Service, on the monotonic clock. */
+  /** When the wait for a labelled slice last ended without one, for any Service, on the monotonic clock. */
   #gaveUpMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires, on the monotonic clock. */
@@ -58,18 +61,18 @@ export class SlicesByName {
     this.#labelCopyMs = options.labelCopyMs ?? LABEL_COPY_MS;
   }
 
-  /** Whether every watch has been listed. */
+  /** Whether every watch has completed a list. */
   get synced(): boolean {
     return this.#shards.every(({ watched }) => watched.store.synced);
   }
 
-  /** The slices of Service `key`, whose name is `name`; undefined while they have not been listed. */
+  /** Returns the slices of Service `key`, whose name is `name`; undefined while they have not been listed. */
   of(key: string, name: string): readonly EndpointSlice[] | undefined {
     const store = this.#byName.get(name)?.watched.store;
     return store?.synced === true ? store.by('service', key) : undefined;
   }
 
-  /** Decides soon which names to watch: Services, or their slices, have changed. */
+  /** Chooses soon which names to watch, since Services or their slices have changed. */
   reconsider(settleMs = SETTLE_MS): void {
     const dueMs = performance.now() + settleMs;
     if (this.#isStopped || this.#dueMs <= dueMs) return;
@@ -111,7 +114,10 @@ export class SlicesByName {
     this.#want(names);
   }
 
-  /** Watches these names. Names no longer wanted go with the next change: a few too many cost less than a new list. */
+  /**
+   * Watches these names. Names that are no longer needed go with the next change: watching a few too many costs less
+   * than a new list.
+   */
   #want(names: ReadonlySet<string>): void {
     let missing = [...names].filter((name) => !this.#byName.has(name));
     if (missing.length === 0) return;

@@ -1,19 +1,19 @@
-/** One sort of what a target exports, as watches of it show it, and as the target answers that is asked for one Service. */
+/** One aspect, as watches show it and as the target answers for single Services. */
 import type { EndpointSlice, Service } from '../../kube/objects.ts';
 import type { Aspect } from '../aspect.ts';
 import type { Rereads } from '../certain/rereads.ts';
 import type { SelectedServices } from './selected.ts';
 
 export interface WatchedAspectOptions<T> {
-  /** Whether a selector is there for it: what nobody selects is known not to be there. */
+  /** Whether it has a selector. What nobody selects is known not to be exported. */
   readonly isSelected: boolean;
-  /** The watches of it that run. */
+  /** Returns its watches that run. */
   readonly watches: () => readonly SelectedServices[];
-  /** What the watches show of a key. */
+  /** Returns what the watches show of a key. */
   readonly get: (key: string) => T | undefined;
-  /** The slices behind a key, as {@link Aspect.slicesOf} has them. */
+  /** Returns the slices of a key as {@link Aspect.slicesOf} does. */
   readonly slicesOf: (key: string) => readonly EndpointSlice[] | undefined;
-  /** What a Service comes to that the target has answered with. */
+  /** Returns what a Service means in this aspect; the target has answered with it. */
   readonly readAs: (service: Service | undefined) => T | undefined;
   readonly isSame: (a: T | undefined, b: T | undefined) => boolean;
   readonly rereads: Rereads<Service>;
@@ -57,7 +57,7 @@ export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides' | 'isRead'> {
     this.#options.rereads.forget(key);
   }
 
-  /** Forgets what the target answered, and asks it again where that settled nothing. */
+  /** Forgets all answers of the target, and asks again where an answer settled nothing. */
   askAnew(): void {
     this.#options.rereads.askAnew((key) => this.confirms(key));
   }

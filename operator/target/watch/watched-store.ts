@@ -1,4 +1,4 @@
-/** A store and the one reflector that fills it, until it is stopped. */
+/** A store with the one reflector that fills it, until it is stopped. */
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
@@ -7,7 +7,7 @@ import type { Store } from '../../runtime/store.ts';
 import type { ReadingListener } from './listeners.ts';
 
 export interface WatchedStoreOptions<T extends KubeObject> {
-  /** Names the reflector. */
+  /** Name of the reflector. */
   readonly name: string;
   readonly store: Store<T>;
   readonly resource: Resource;
@@ -17,14 +17,14 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly namespace?: string | undefined;
   /** Most objects that are read. */
   readonly maxObjects: number;
-  /** Most bytes that they take, as the store weighs them. */
+  /** Most bytes of these objects, as the store weighs them. */
   readonly maxBytes: number;
-  /** The client for the next list or watch. */
+  /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly listener: Pick<ReadingListener, 'state' | 'heard'>;
-  /** Stops it too, without notice of its state. */
+  /** Stops the reflector too, without a last report of its state. */
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ export class WatchedStore<T extends KubeObject> {
     void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
   }
 
-  /** Whether a watch has been opened, and nothing has failed since. */
+  /** Whether a watch is open, and nothing has failed since it was opened. */
   get connected(): boolean {
     return this.#connected;
   }
