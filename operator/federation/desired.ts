@@ -127,7 +127,7 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
 }
 
 /**
- * Keeps the labels and annotations of a first member that cannot be read now, whoever has written them (rules I3,
+ * Keeps the labels and annotations of the first member if it cannot be read now, whoever has written them (rules I3,
  * I6).
  */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {

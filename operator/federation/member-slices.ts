@@ -120,7 +120,7 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
  * Returns the existing slices of a target that cannot be read, updated to its gateway's current addresses and
  * readiness (rules C1, I6). Slices without endpoints stay empty. If the Link no longer has a gateway, no endpoint is
  * ready.
- * @param of Service that the slices belong to, and prefix of their names. Their labels may have been removed
+ * @param of the Service that the slices belong to, and the prefix of their names. Their labels may have been removed
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,

@@ -132,7 +132,7 @@ export class Clusters {
   }
 
   /**
-   * Has the status of a Link compared and written anew: somebody has written it, or what it reports has changed.
+   * Has the status of a Link computed anew, and written if it differs from what is there.
    * @param name the Link; undefined for all of them
    */
   statusChanged(name?: string): void {

@@ -16,8 +16,8 @@ export interface ImportIds {
 }
 
 /**
- * Returns the ids. The local cluster gets its own before all others: a target with the same name in its Link gets
- * none.
+ * Returns the ids. The local cluster comes first: a target whose Link has the same name as the local cluster gets no
+ * id.
  * @param local id that the local cluster claims; null if it claims none, undefined while that is not known
  * @param silent clusters that have a Link and are not known yet
  */

@@ -46,8 +46,8 @@ export interface ServiceImports {
   /** Returns the keys of the ServiceImports that a target cluster is part of. */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns those keys whose part is being removed because the cluster has no Link. They can be written, or may be
-   * once the API server answers.
+   * Returns those keys whose part is being removed because the cluster has no Link. Keys that can certainly not be
+   * written are not among them.
    */
   endingOf(cluster: string): readonly string[];
   /**

@@ -23,7 +23,7 @@ export type ExportState = 'exported' | 'gone' | undefined;
 /** State of each key from which something is derived here. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** Number of keys that are about to go at which those that are gone are looked for. */
+/** When so many keys are noted as about to go, those that are gone are forgotten. */
 const LOOKED_THROUGH = 1_000;
 
 /** The losses of one aspect. Each aspect is counted apart, so that no loss is hidden by the number of another. */
@@ -36,7 +36,7 @@ export class SortLosses {
   #letGo = 0;
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
-  /** Number of them at which those that are gone are looked for. */
+  /** When so many are noted, those that are gone are forgotten. */
   #mostLeaving = LOOKED_THROUGH;
 
   /**
