@@ -76,19 +76,18 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
 
 /**
  * Returns the slices that lead to a target's gateway. Copies of the target's slices and slices of its pods are left
- * out: they do not show the gateway.
+ * out: they do not show the gateway. A slice with hostnames leads to the Services of pods, and these lead to the gateway.
  */
 const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
-  slicesOf(observed, target).filter(({ metadata }) =>
-    metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`),
-  );
+  slicesOf(observed, target)
+    .filter(({ metadata }) => metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`))
+    .filter(hasNoHostnames);
 
 /** Returns the existing slices; those that lead to a target's gateway are updated to its present state. */
 export function followingGateways(observed: ObservedImport): readonly KubeObject[] {
   const former = new Set<string>();
   const followed = observed.targets.flatMap((target) => {
-    // One with hostnames leads to the Services of pods, and these lead to the gateway.
-    const shared = gatewaySlices(observed, target).filter(hasNoHostnames);
+    const shared = gatewaySlices(observed, target);
     const ofPods = slicesOf(observed, target).filter(isOfPod);
     for (const { metadata } of [...shared, ...ofPods]) former.add(metadata.name);
     const slicePrefix = importSlicePrefix(observed.name, target.link.cluster);

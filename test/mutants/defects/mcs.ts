@@ -35,6 +35,14 @@ export const MCS: readonly Defect[] = [
     replace: "'web-clusterset'",
   },
   {
+    file: 'operator/mcs/sources.ts',
+    tests: [DECIDE_TEST],
+    name: 'what a headless ServiceImport has says whether the gateway is alive',
+    rule: 'L99',
+    find: '    )\n    .filter(hasNoHostnames);',
+    replace: '    );',
+  },
+  {
     ...DECIDE,
     name: 'a ServiceImport that another operator serves is deleted',
     rule: 'K7',

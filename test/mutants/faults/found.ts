@@ -232,6 +232,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no history looks at a Link between two lists of its target',
   },
   {
+    rule: 'L99',
+    by: 'histories',
+    defects: ['what a headless ServiceImport has says whether the gateway is alive'],
+    outside: 'one of 2,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -264,6 +264,23 @@ describe('a ServiceImport (K2, K3)', () => {
       });
     });
 
+    test.each([
+      ['is known', gateway.addresses],
+      ['is yet to be found', []],
+    ])(
+      'does not take the Services of its pods for the gateway when it comes to have an address, and that %s (L99)',
+      (_, addresses) => {
+        const slices = [ownSlice('10.1.0.7', 'web-0')];
+        const before = after(observed([target('west', { service: service({ clusterIP: 'None' }), slices, gateway })]));
+        const west = target('west', { gateway: { ...gateway, addresses }, slices });
+        const { live, imported } = after(observed([west], before));
+        expect(live?.spec?.type).toBe('ClusterSetIP');
+        expect(imported.flatMap(({ endpoints = [] }) => endpoints)).toEqual(
+          addresses.map((address) => ({ addresses: [address], conditions: { ready: false } })),
+        );
+      },
+    );
+
     test('is not ready by the slices of another cluster, whatever their labels say (L91)', () => {
       const both = { local: exporting() };
       const before = after(observed([], both));
