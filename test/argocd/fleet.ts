@@ -26,6 +26,7 @@ export type Member = keyof typeof GATEWAYS;
 
 export const MEMBERS = Object.keys(GATEWAYS) as readonly Member[];
 
+const OPERATOR = 'linkspan-operator';
 const DEADLINE_MS = 120_000;
 
 const CONTROLLERS = [
@@ -63,6 +64,8 @@ export class Fleet {
   readonly #apis: Readonly<Record<Member, Api>>;
   readonly #kubelets: Kubelet[] = [];
   readonly #operators = new Map<Member, TestOperator>();
+  /** Arguments that the operator of each was started with. */
+  readonly #args = new Map<Member, string>();
 
   private constructor(dir: string, clusters: Readonly<Record<Member, TestCluster>>) {
     this.#dir = dir;
@@ -124,7 +127,7 @@ export class Fleet {
 
   /** What the operator's pod does: under its ServiceAccount, with the arguments of its Deployment. */
   async startOperator(member: Member): Promise<void> {
-    const name = 'linkspan-operator';
+    const name = OPERATOR;
     const deployment = await eventually(
       `${member} has the operator's Deployment`,
       () =>
@@ -139,6 +142,7 @@ export class Fleet {
     const { body } = await this.api(member).request<{ readonly status: { readonly token: string } }>('POST', path, {
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
     });
+    this.#args.set(member, deployment.spec.template.spec.containers[0]!.args.join(' '));
     const kubeconfigFile = join(this.#dir, `operator-${member}.kubeconfig`);
     await writeFile(kubeconfigFile, this.cluster(member).kubeconfigFor(body.status.token));
     const [, ...args] = deployment.spec.template.spec.containers[0]!.args;
@@ -151,6 +155,22 @@ export class Fleet {
       tuning: PATIENT,
     });
     this.#operators.set(member, operator);
+  }
+
+  /** Starts the operator anew once its Deployment has other arguments, as Kubernetes does. */
+  async rollOut(member: Member): Promise<void> {
+    const before = this.#args.get(member);
+    const ref = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: OPERATOR, namespace: LINKS_NAMESPACE } };
+    await eventually(
+      `the operator of ${member} has other arguments`,
+      async () => {
+        const deployment = await this.api(member).get<Deployment>(ref);
+        return deployment?.spec.template.spec.containers[0]!.args.join(' ') !== before;
+      },
+      DEADLINE_MS,
+    );
+    await this.stopOperator(member);
+    await this.startOperator(member);
   }
 
   async stopOperator(member: Member): Promise<void> {
