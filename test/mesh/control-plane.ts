@@ -1,5 +1,6 @@
 /** Linkerd's control plane of a cluster: identity, destination and policy controllers, on the address of its node. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import { httpStatus } from '../cluster/real/http-status.ts';
@@ -64,7 +65,10 @@ export const startControlPlane = async (props: ControlPlaneProps): Promise<void>
   for (const crd of [...crds, ...httpRouteCrds(), tcpRouteCrd(), tlsRouteCrd()]) await installCrd(cluster, crd);
   for (const each of installed) await client.apply(each as ObjectRef);
   await mkdir(TRUST_ROOTS, { recursive: true });
-  await writeFile(join(TRUST_ROOTS, 'ca-bundle.crt'), anchor.certificate);
+  // What runs beside the other cluster reads it at any time: it is there whole, or not at all.
+  const bundle = join(TRUST_ROOTS, `ca-bundle.${randomUUID()}`);
+  await writeFile(bundle, anchor.certificate);
+  await rename(bundle, join(TRUST_ROOTS, 'ca-bundle.crt'));
   await Promise.all([
     startIdentity(props, 'identity', TRUST_DOMAIN),
     startIdentity(props, 'strangers', OTHER_TRUST_DOMAIN),
