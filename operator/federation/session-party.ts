@@ -2,18 +2,18 @@
  * A Link as a party of federated Services: tells what its session knows of the members, and keeps their status. A
  * deleted Link has no members, so that its memberships are removed with its mirrors.
  */
-import type { LinkSettings } from '../../crds/index.ts';
 import { federatedName } from '../../crds/wire.ts';
-import type { Knowledge, TargetParty } from './observed.ts';
+import { observeMember } from './observe.ts';
+import type { TargetParty } from './observed.ts';
 import { operatorOf } from './operators.ts';
 import { splitKey } from '../kube/objects.ts';
-import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import type { LinkNow } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { FederationEnvironment } from './party.ts';
 import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
 import type { ServedTarget } from '../served/served-target.ts';
 import { ALWAYS_GONE, type Aspect, type AspectListener, type Certainty } from '../target/aspect.ts';
-import { type NamespaceBudget, namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
+import { type NamespaceBudget, operatorsOf } from '../source/write-scope.ts';
 import type { FederationParty } from './party.ts';
 
 /** The Lease under which the memberships of a Link are written. */
@@ -36,11 +36,7 @@ export interface SessionPartyOptions {
     readonly members: Certainty & Pick<Aspect<unknown>, 'keys' | 'decides'>;
   };
   /** Present settings of the Link, and present state of its gateway. */
-  readonly link: () => {
-    readonly settings: LinkSettings;
-    readonly view: LinkView;
-    readonly gateway: GatewayView | undefined;
-  };
+  readonly link: () => LinkNow;
 }
 
 export class SessionParty implements FederationParty, AspectListener {
@@ -89,25 +85,15 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   observe(key: string): TargetParty {
-    const { target, env, lease, link } = this.#options;
-    const { settings, view, gateway } = link();
+    const { target, env, lease, budget, link } = this.#options;
     if (this.#unseen?.has(key) === true) this.#unseen.set(key, true);
-    const { service, isKnown, isAdmitted, isWithinBytes, anyReady } = target.observeMember(key);
-    const isFlat = settings.federation === 'flat';
+    const { config, source, discovery } = env;
+    const member = target.observeMember(key);
+    const observed = observeMember(key, member, link(), { config, source, budget, discovery });
     return {
-      knowledge: this.#knowledge(isKnown),
-      service,
-      link: { ...view, createNamespaces: service !== undefined && this.#mayCreate(key, view) },
-      seniority: { createdAt: settings.createdAt, name: settings.name },
-      mayHaveMember: settings.federatedServiceSelector !== undefined && lease.heldBy === undefined,
-      mode: isFlat ? 'remote-discovery' : 'gateway',
-      // Nobody else needs the right to know it.
-      isDiscoverable: isFlat && service !== undefined ? env.discovery.has(this.cluster) : undefined,
-      isAdmitted,
-      isWithinBytes,
-      gateway,
-      lacksGateway: gateway === undefined,
-      anyReady,
+      ...observed,
+      knowledge: lease.isHeld ? observed.knowledge : 'anothers',
+      mayHaveMember: observed.mayHaveMember && lease.heldBy === undefined,
     };
   }
 
@@ -176,10 +162,10 @@ export class SessionParty implements FederationParty, AspectListener {
 
   /** Keeps a status, and reports whether it differs from the one before. */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
-    const { report, target, env, link } = this.#options;
+    const { report, target, lease, env, link } = this.#options;
     const before = this.#statuses.get(key);
     // While nothing is known, the last status is kept.
-    if (status === undefined && this.#knowledge(target.members.decides(key)) !== 'known') return false;
+    if (status === undefined && !(lease.isHeld && target.members.decides(key))) return false;
     if (status === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, status);
     if (before?.reason === status?.reason && before?.message === status?.message) return false;
@@ -194,16 +180,6 @@ export class SessionParty implements FederationParty, AspectListener {
       report.event('Warning', reason, `Service ${key} does not join ${federatedName(splitKey(key).name)}: ${message}`);
     }
     return true;
-  }
-
-  #knowledge(isKnown: boolean): Knowledge {
-    return !this.#options.lease.isHeld ? 'anothers' : isKnown ? 'known' : 'unknown';
-  }
-
-  #mayCreate(key: string, { createNamespaces }: LinkView): boolean {
-    const { budget, env } = this.#options;
-    const { namespace } = splitKey(key);
-    return createNamespaces && (namespaceStateOf(namespace, env) !== 'missing' || budget.admits(namespace));
   }
 }
 

@@ -1,17 +1,17 @@
 /** Who writes the mirrors of one cluster in a forecast: a Link that is served, or the removal of what one left. */
 import type { LinkSettings } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
+import { observeMember } from '../federation/observe.ts';
 import type { TargetParty } from '../federation/observed.ts';
-import { splitKey } from '../kube/objects.ts';
 import type { LinkReport } from '../served/environment.ts';
-import { NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts';
+import { NamespaceBudget } from '../source/write-scope.ts';
 import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
 import { ServedTarget } from '../served/served-target.ts';
 import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
 import { enterClaims } from '../mirror/claims.ts';
 import { type Manifests, NOTHING } from '../mirror/manifests.ts';
 import type { NameClaims } from '../mirror/names.ts';
-import type { GatewayView, Observed } from '../mirror/observed.ts';
+import type { GatewayView, LinkNow, Observed } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { ENDLESS } from '../runtime/turns.ts';
 import { ownerOf } from '../source/owner.ts';
@@ -202,12 +202,15 @@ export class Served extends Party {
     };
   }
 
-  #exporter(key: string): ReturnType<ImportParty['observe']> {
+  get #link(): LinkNow {
     const { settings, gateway } = this.#served;
-    const view = linkViewOf(settings, this.context.config);
+    return { settings, view: linkViewOf(settings, this.context.config), gateway };
+  }
+
+  #exporter(key: string): ReturnType<ImportParty['observe']> {
     const serviceExport = this.#served.exports?.exportOf(key);
     const isWithinBytes = this.#target.isWithinBytes(key, serviceExport);
-    return { ...observeExporter(key, this.#target.exports, serviceExport, { settings, view, gateway }), isWithinBytes };
+    return { ...observeExporter(key, this.#target.exports, serviceExport, this.#link), isWithinBytes };
   }
 
   memberKeys(): ReadonlySet<string> {
@@ -216,24 +219,13 @@ export class Served extends Party {
 
   /** Returns what is known of one of its Services as a member of a federated Service. */
   member(key: string): TargetParty {
-    const { settings, gateway } = this.#served;
-    const { config, isDiscoverable } = this.context;
-    const { service, isKnown, isAdmitted, isWithinBytes, anyReady } = this.#target.observeMember(key);
-    const isFlat = settings.federation === 'flat';
-    const link = linkViewOf(settings, config);
-    return {
-      knowledge: isKnown ? 'known' : 'unknown',
-      service,
-      link: { ...link, createNamespaces: service !== undefined && link.createNamespaces && this.#mayCreate(key) },
-      seniority: { createdAt: settings.createdAt, name: settings.name },
-      mayHaveMember: settings.federatedServiceSelector !== undefined,
-      mode: isFlat ? 'remote-discovery' : 'gateway',
-      isDiscoverable: isFlat && service !== undefined ? isDiscoverable(settings.cluster) : undefined,
-      isAdmitted,
-      isWithinBytes,
-      gateway,
-      anyReady,
-    };
+    const { config, model, isDiscoverable } = this.context;
+    return observeMember(key, this.#target.observeMember(key), this.#link, {
+      config,
+      source: model.stores,
+      budget: this.#budget,
+      discovery: { has: isDiscoverable },
+    });
   }
 
   knowledge(key: string): TargetKnowledge {
@@ -246,13 +238,6 @@ export class Served extends Party {
   isMemberReady(key: string): boolean | undefined {
     const { service, isKnown, anyReady } = this.#target.observeMember(key);
     return service === undefined && isKnown ? false : anyReady;
-  }
-
-  #mayCreate(key: string): boolean {
-    const { namespace } = splitKey(key);
-    const { config, model } = this.context;
-    const state = namespaceStateOf(namespace, { config, source: model.stores });
-    return state !== 'missing' || this.#budget.admits(namespace);
   }
 
   protected keys(): Iterable<string> {

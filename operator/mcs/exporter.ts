@@ -2,20 +2,12 @@
  * What decides about the export of one target in a ServiceImport: what the target exports under a key, and what its
  * Link says. Pure.
  */
-import type { LinkSettings } from '../../crds/index.ts';
 import type { Service } from '../kube/objects.ts';
-import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import type { LinkNow } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { Certain } from '../target/certain/certain.ts';
 import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { TargetExporter } from './observed.ts';
-
-/** Present settings of a Link, and present state of its gateway. */
-export interface LinkNow {
-  readonly settings: LinkSettings;
-  readonly view: LinkView;
-  readonly gateway: GatewayView | undefined;
-}
 
 /**
  * Returns what is known of an export of a Link's target.

@@ -2,11 +2,12 @@
 import { Default } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
+import type { LinkNow } from '../mirror/observed.ts';
 import type { ExportReading } from '../served/export-reading.ts';
 import type { ServedTarget } from '../served/served-target.ts';
 import { ALWAYS_GONE, type AspectListener, type Certainty, NO_PODS, type PodAnswers } from '../target/aspect.ts';
 import type { TargetExporter } from './observed.ts';
-import { type LinkNow, observeExporter } from './exporter.ts';
+import { observeExporter } from './exporter.ts';
 import type { ImportParty, ImportsEnvironment, ServiceImports } from './party.ts';
 
 export interface SessionImportsOptions {

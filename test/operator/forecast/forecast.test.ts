@@ -223,6 +223,20 @@ describe('a forecast of federated Services', () => {
     expect(kept.changes).toEqual([]);
     expect((await run(modelOf(federated), [], [], KNOWN)).changes).toEqual(['delete Service web-federated']);
   });
+
+  test('says that memberships which are held are not ready once their Link has lost its gateway (I5, E6)', async () => {
+    const names = Array.from({ length: 12 }, (_, at) => `web-${at + 10}`);
+    const members = names.flatMap((name) => [service(name, { labels: MEMBER }), slice(name, { labels: MEMBER })]);
+    const made = await forecast({
+      ...{ config, model: modelOf(), serve: [federating('west', 'gateway', ...members)], remove: [] },
+      federation: KNOWN,
+    });
+    const there = made.changes.map(({ of: { kind }, after }) => ({ ...after, kind }) as ObjectRef);
+    const without = { ...federating('west', 'gateway'), gateway: undefined };
+    const { changes, links } = await run(modelWith(there), [without], [], KNOWN);
+    expect(links[0]?.held).toBe(12);
+    expect(changes).toEqual(names.map((name) => `change EndpointSlice ${name}-federated.west-ipv4`));
+  });
 });
 
 describe('a forecast of ServiceImports', () => {

@@ -1,7 +1,7 @@
-/** What random set-ups have beside mirrors and federated Services: ServiceExports on both sides, and ServiceFailovers. */
+/** What random set-ups have beside mirrors and federated Services: ServiceExports on both sides, ServiceFailovers, gateways that are lost. */
 import type { ObjectRef } from '../../../cluster/workload/index.ts';
 import { randomFor, type Random } from '../../../simulation/world/random.ts';
-import { objectRef, service, slice } from '../../../support/builders.ts';
+import { GATEWAY, objectRef, service, slice } from '../../../support/builders.ts';
 import { serviceExport } from '../../../support/mcs.ts';
 import type { Edit, SetUp } from './set-ups.ts';
 
@@ -12,21 +12,25 @@ export const withMore = (drawn: SetUp, seed: number): SetUp => {
   const draw = new DrawMore(randomFor(seed, `more of set-up ${drawn.id}`), drawn);
   const exporting = draw.exporting();
   const failing = draw.failing();
+  const losing = draw.losing();
   const { before, then, links } = drawn;
   return {
     ...drawn,
     before: {
       ...before,
-      target: [...before.target, ...exporting.before.target],
+      target: [...before.target, ...exporting.before.target, ...losing.before],
       source: [...before.source, ...exporting.before.source, ...failing.before],
-      links: before.links.map((each) => exporting.link(each, true)),
+      links: before.links.map((each) => losing.link(exporting.link(each, true), GATEWAY)),
     },
     then: {
       ...then,
-      target: [...then.target, ...exporting.then.target],
+      target: [...then.target, ...exporting.then.target, ...losing.then],
       source: [...then.source, ...exporting.then.source, ...failing.then],
     },
-    links: links.map((each, at) => exporting.link(each, at === 0 && exporting.isTaken)),
+    links: links.map((each, at) => {
+      const exported = exporting.link(each, at === 0 && exporting.isTaken);
+      return at === 0 ? losing.link(exported, '') : exported;
+    }),
   };
 };
 
@@ -76,6 +80,25 @@ class DrawMore {
     return this.#drawn.isServed && this.#chance(0.7)
       ? { before: [...apex, failover], then: [...changed, ...then] }
       : { before: apex, then: [...changed, failover] };
+  }
+
+  /** A Link that has no gateway any more, while so many members of federated Services go that their removal is held. */
+  losing() {
+    const { id, isServed } = this.#drawn;
+    const isLost = isServed && this.#chance(0.2);
+    const labels = { 'mirror.linkerd.io/federated': 'member', 'set-up': String(id) };
+    const member = { namespace: this.#home, labels };
+    const crew = isLost ? Array.from({ length: 12 }, (_, at) => `crew-${at}`) : [];
+    const edits = crew.map((name) => [service(name, member), slice(name, member)] as const);
+    return {
+      before: edits.flat().map(put),
+      then: edits.slice(1).flat().map(remove),
+      link: (link: ObjectRef, gatewayAddress: string): ObjectRef => {
+        const { spec } = link as { readonly spec?: object };
+        const more = { federation: 'gateway', federatedServiceSelector: { matchLabels: labels }, gatewayAddress };
+        return isLost ? ({ ...link, spec: { ...spec, ...more } } as ObjectRef) : link;
+      },
+    };
   }
 
   #failover(): ObjectRef {
