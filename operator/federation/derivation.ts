@@ -30,8 +30,8 @@ export interface Participants {
   /** Every cluster that has taken part since the start; each is one of this operator's. */
   readonly met: ReadonlySet<string>;
   /**
-   * Whether a Link names a cluster, or that is not known yet. The memberships of such a cluster stay while none of
-   * its sessions takes part (rule I6).
+   * Reports whether a cluster has a Link, or may have one. The memberships of such a cluster stay while no session of
+   * it takes part (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /** Target clusters of all Links that select members, with a session or without (rule I6). */

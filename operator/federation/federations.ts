@@ -1,6 +1,6 @@
 /**
- * The controller of federated Services. Clusters join as parties, and the Services are kept as these parties call
- * for.
+ * The controller of federated Services. Clusters join as parties. What the parties know decides what the federated
+ * Services contain.
  */
 import type { FederationDecision } from './decide.ts';
 import { FederationDerivation, isOfFederation, type Participants } from './derivation.ts';

@@ -35,8 +35,8 @@ export class LocalLease {
   }
 
   /**
-   * Acquires the Lease, and again whenever it is lost.
-   * @param onChange called each time we have acquired it, or have lost it for a reason
+   * Acquires the Lease, and acquires it again whenever it is lost.
+   * @param onChange called each time we have acquired the Lease, and each time we have lost it, then with the reason
    */
   run(onChange: (lost?: RevokedError) => void): void {
     const { log, config } = this.#env;

@@ -51,9 +51,9 @@ export interface TargetParty extends Party {
    * Undefined while that is not known, or may not be read.
    */
   readonly isDiscoverable: boolean | undefined;
-  /** Whether the number of members is within the limit of the Link with this one (rule E10). */
+  /** Whether the limit of the Link for the number of its members admits this one (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether the bytes written for the Link are within its limit with this Service (rule E10). @default true */
+  /** Whether the limit of the Link for the bytes written for it admits this Service (rule E10). @default true */
   readonly isWithinBytes?: boolean;
   /** Absent if the Link has no gateway, or if that is not known. */
   readonly gateway?: GatewayView | undefined;
@@ -63,11 +63,12 @@ export interface TargetParty extends Party {
   readonly anyReady: boolean | undefined;
 }
 
-/** The cluster of the federated Service itself. */
+/** The source cluster, which holds the federated Service. */
 export interface LocalParty extends Party {
   /**
-   * Whether we hold the Lease of local memberships. If not, the local entry belongs to another (rule I7). Linkerd's
-   * local mirror may then be running, which deletes federated Services without the annotation: those in gateway mode.
+   * Whether we hold the Lease of local memberships. If not, the local membership is left to whoever holds it (rule I7).
+   * That may be Linkerd's local mirror, which deletes federated Services without annotations of members: those in
+   * gateway mode.
    */
   readonly isHeld: boolean;
   /** The slices of the local Service; undefined while they are not known. */

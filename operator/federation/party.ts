@@ -26,7 +26,7 @@ export interface Participant<P extends TargetParty | LocalParty> {
 /** A target cluster, by the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /** Whether a Service is certainly no member any more, so that its membership may go. */
+  /** Tells whether a Service has certainly ceased to be a member, so that its membership may be removed. */
   readonly members: Certainty;
 }
 
@@ -37,7 +37,7 @@ export interface Federation {
    * @throws Error if it already does: it has one session (rule E9)
    */
   join(party: FederationParty): void;
-  /** Ends the part of a cluster. Its memberships are removed if it has no Link. */
+  /** Ends the participation of a cluster. Its memberships are removed if it has no Link. */
   leave(cluster: string): void;
   /** Reconciles a key: a Service that is a member, or could be one, has changed. */
   add(key: string): void;

@@ -98,8 +98,8 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 }
 
 /**
- * Returns the names of other Links whose mirrors may need the same names, because one cluster name ends with `-` and
- * the other one (rule A7).
+ * Returns the names of other Links whose mirrors may need the same names, because one cluster name is the last part of
+ * the other after a `-`, as `west` is of `eu-west` (rule A7).
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);

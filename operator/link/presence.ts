@@ -22,7 +22,7 @@ export interface PresenceOptions {
   readonly namespace: string;
   readonly namespaces: Pick<SourceNamespaces, 'stateOf'>;
   readonly log: Logger;
-  /** @default 600000 */
+  /** Time for which mirrors stay after Links can exist again, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
 }
 

@@ -4,7 +4,10 @@ import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../target/renewal/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
-/** @param cluster the target cluster */
+/**
+ * Creates the credentials of a target cluster, and keeps the metrics of their token up to date.
+ * @param cluster the target cluster
+ */
 export function measuredCredentials(
   cluster: string,
   env: Pick<SharedEnvironment, 'config' | 'tuning' | 'metrics' | 'client' | 'mayWrite'>,

@@ -84,8 +84,8 @@ export class Sessions {
   }
 
   /**
-   * Creates the removal of what a Link left of a cluster that has no session. The Link may be deleted. The caller
-   * runs the removal.
+   * Creates the removal of what a Link left, for its cluster, which has no session. The Link itself may be gone. The
+   * caller runs the removal.
    */
   remove(cluster: string, name: string): Removal {
     const { env, links } = this.#options;

@@ -116,9 +116,9 @@ function withinBytes(observed: ObservedImport): ObservedImport {
 }
 
 /**
- * Returns the exports that decide what the ServiceImport contains. None do while a cluster that it consists of is not
- * known: its present content stays. If somebody has deleted the ServiceImport, the known exports decide even then,
- * unless its remaining objects are of the other type.
+ * Returns the exports from which the content of the ServiceImport is taken. Undefined while one of its clusters is not
+ * known: the present content stays. If somebody has deleted the ServiceImport, the known exports are returned even
+ * then, unless its remaining objects are of another type (ClusterSetIP or Headless).
  */
 function decisive(
   observed: ObservedImport,

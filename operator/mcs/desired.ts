@@ -92,7 +92,7 @@ function undiscovered(name: string, derived: Service, left: readonly Exporter[])
 }
 
 /**
- * Returns all our objects unchanged, except that the ServiceImport names this operator and the exports that decide.
+ * Returns all our objects unchanged, except that the ServiceImport names this operator and lists its exports.
  * Other changes follow afterwards, so that the operator that served it before can notice (rule K7).
  */
 export function claimed(observed: ObservedImport, order: string | undefined): ImportManifests {

@@ -25,8 +25,8 @@ export interface ExportedService {
   /** Id of the cluster. */
   readonly cluster: string;
   /**
-   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be read. A target can
-   * report any time, so it counts as no older than its Link (rule K2).
+   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be read. A target is free to
+   * report a false time, so an export never counts as older than the Link of its cluster (rule K2).
    */
   readonly createdAt: number;
   /** Uid of the ServiceExport. */

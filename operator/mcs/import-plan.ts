@@ -26,7 +26,7 @@ export interface ImportPlan extends Shape {
   /** Empty if this cluster cannot reach the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
-  /** Entries of its exports, in order of precedence; undefined if that is not known. */
+  /** Entries of its exports in the recorded order (precedence.ts); undefined if that is not known. */
   readonly order: string | undefined;
 }
 
@@ -42,7 +42,10 @@ export type ImportFields = Pick<
   | 'opaquePorts'
 >;
 
-/** @param resolution result for the exports that decide; undefined if the present content stays */
+/**
+ * Plans one ServiceImport.
+ * @param resolution result for the exports from which the content is taken; undefined if the present content stays
+ */
 export function planOf(
   observed: ObservedImport,
   type: ImportType,

@@ -29,9 +29,9 @@ export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 
   readonly listener?: ReadableListener;
 }
 
-/** Learns that more can be read. */
+/** Learns when more ServiceImports can be read. */
 export interface ReadableListener {
-  /** More ServiceImports may be readable than before: what stayed because they were not may be removed. */
+  /** Handles that more ServiceImports may be readable. Objects that stayed because they were not may now be removed. */
   moreReadable(): void;
 }
 

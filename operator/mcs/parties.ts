@@ -1,6 +1,6 @@
 /**
- * The parties of ServiceImports: the local cluster, and the session of each Link. It puts together what they know of
- * exports and ids, and who is not known yet.
+ * The parties of ServiceImports: the local cluster, and the session of each Link. What they know of exports and ids is
+ * put together here, with the clusters that are not known yet.
  */
 import { Default } from '../../crds/wire.ts';
 import { isMember, type Standing } from './membership.ts';
@@ -21,11 +21,11 @@ const NONE: TargetExporter['departed'] = new Map();
 
 export interface ImportPartiesOptions {
   readonly local: Exporting<LocalExporter>;
-  /** Whether a Link names a cluster, or that is not known yet. Existing objects of such a cluster stay. */
+  /** Reports whether a cluster has a Link, or may have one. Existing objects of such a cluster stay. */
   readonly mayHaveLink: (cluster: string) => boolean;
-  /** Clusters whose exports count, according to their Links, with or without a session. */
+  /** Returns the clusters of all Links that take exports, including suspended and invalid Links. */
   readonly exporting: () => Iterable<string>;
-  /** Those of them whose Links are served, or will be: they will tell what they export. */
+  /** Returns those clusters whose Links are valid and not suspended: a session knows their exports, or soon will. */
   readonly serving: () => Iterable<string>;
   /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
   readonly podGraceMs: number;

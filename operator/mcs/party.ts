@@ -35,8 +35,8 @@ export interface ServiceImports {
    */
   join(party: ImportParty): void;
   /**
-   * Ends the part of a cluster. Its objects are removed if it has no Link. Resolves when no write that was decided
-   * while it took part is under way.
+   * Ends the participation of a cluster. Its objects are removed if it has no Link. Resolves when no write that was
+   * decided while it took part is under way.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key: an export has changed. */
@@ -46,13 +46,13 @@ export interface ServiceImports {
   /** Returns the keys of the ServiceImports that a target cluster is part of. */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns those keys whose part is being removed because the cluster has no Link. Keys that can certainly not be
-   * written are not among them.
+   * Returns the keys of {@link partsOf} whose ServiceImports the cluster is being removed from, because it has no Link.
+   * Keys that can certainly not be written are not among them.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * Returns those keys whose part stays although the cluster has no Link: ServiceImports cannot be read there (rule
-   * K5).
+   * Returns the keys of {@link partsOf} whose ServiceImports the cluster stays in, although it has no Link:
+   * ServiceImports cannot be read there (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }

@@ -75,8 +75,8 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
 }
 
 /**
- * Returns the slices that lead to a target's gateway. Copies of the target's slices and slices of its pods are left
- * out: they do not show the gateway. A slice with hostnames leads to the Services of pods, and these lead to the gateway.
+ * Returns the slices whose endpoints are a target's gateway. Other slices of the target are left out: copies of its own
+ * slices, the slices of pods' Services, and those with hostnames, whose endpoints are pods' Services.
  */
 const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
   slicesOf(observed, target)
@@ -107,7 +107,8 @@ const podGateway = (observed: ObservedImport, target: TargetExporter) => {
 };
 
 /**
- * Reports whether all objects of a cluster stay, since its endpoints are not known, or not how its pods are reached.
+ * Reports whether all objects of a cluster stay: its export or its endpoints are not known, or the gateway to its pods
+ * has no address.
  */
 function isRetained(observed: ObservedImport, { exporter, exported }: Source, { type, mode }: Shape): boolean {
   if (exported === undefined) return true;
@@ -161,7 +162,7 @@ function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): b
 const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
   (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
-/** A slice whose pods are not known, with those of its ports that are still imported; none if it has no others. */
+/** Returns a slice whose pods are not known, without ports that are no longer imported; nothing if no port is left. */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {
   if (ports.length === 0) return [slice];
   const nameOf = type === 'Headless' ? (name: string) => name : derivedPortName(ports);

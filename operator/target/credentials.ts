@@ -31,7 +31,7 @@ export interface CredentialsOptions {
   /**
    * Reads the target with a client from now on: with the first one at once, with another one as soon as it can read
    * everything that is read.
-   * @param onProblem called on change with why the client cannot be used yet
+   * @param onProblem called when the reason why the client cannot be used yet has changed
    * @param signal ends the attempt
    * @returns whether the client is in use; false if the signal aborted first
    */

@@ -22,8 +22,8 @@ export type TargetObstacle = ReadObstacle;
 /** Receives what is read of a target. */
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
-   * Handles that everything that can be known was listed anew: Services, or only their slices. Only a list of
-   * Services takes any away. Mirrors of Services that went one by one before a list of slices may still exist.
+   * Handles that everything that can be read was listed anew: Services, or only their slices. A list of slices shows
+   * no loss of Services. Services that a watch reported as gone before may still have mirrors then.
    */
   relisted(what: 'services' | 'slices'): void;
   /**
@@ -75,7 +75,10 @@ export class Target implements Omit<TargetView, 'exports'> {
     return this.#synced;
   }
 
-  /** Forgets all answers of the target, and asks again where an answer settled nothing. */
+  /**
+   * Forgets all answers of the target. Asks again about pods, and about other keys whose answer was missing or differed
+   * from what is shown.
+   */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
   }

@@ -1,7 +1,7 @@
 /**
  * The spec that a Link is served by, as its Lease records it. The next leader serves the Link by this spec if the
- * Link is invalid by then (rule E7). Read back it is foreign data: it counts only if the API server would have
- * accepted it as the spec of this very Link, and if nobody else has held the Lease since it was written.
+ * Link is invalid by then (rule E7). When it is read, it is foreign data: it counts only if the API server would
+ * have accepted it as the spec of this very Link, and if nobody else has held the Lease since it was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';

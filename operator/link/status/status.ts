@@ -191,7 +191,7 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
   );
 }
 
-/** Returns condition `Ready`: the first condition that keeps the Link from working, or that it works. */
+/** Returns condition `Ready`: the first verdict that keeps the Link from working, or else that it works. */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
   if (heldBy !== undefined) {
@@ -216,8 +216,8 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 }
 
 /**
- * Returns condition `Ready` of a Link that works: it counts, by reason, the Services that are not mirrored and those
- * that do not join. While one of these is not known, its present text stays.
+ * Returns condition `Ready` of a Link that works. The message counts, by reason, the Services that are not mirrored and
+ * those that do not join. While either is not known, the condition stays as it is.
  */
 function works(
   { mirrors, federated, notAdmitted, generation }: LinkFindings,

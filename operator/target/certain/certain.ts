@@ -16,7 +16,10 @@ export interface CertainOptions<T> extends CountedOptions {
   readonly isCountedOneByOne?: (() => boolean) | undefined;
   /** Returns the keys from which something is derived here. */
   readonly made: () => Iterable<string>;
-  /** Reports whether a key is served already, so that it keeps its place. @default - every key with something derived is */
+  /**
+   * Reports whether a key is served already, so that the limit admits it before new ones.
+   * @default - reports whether something is derived from it
+   */
   readonly isServed?: ((key: string) => boolean) | undefined;
   /** Returns when the export of a key was created, RFC 3339. The oldest come first. */
   readonly since: (key: string) => string;
@@ -26,7 +29,8 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
   /**
-   * Upper bound of the number of keys where each must be looked at. They are counted only if this exceeds the limit.
+   * Upper bound of the number of keys, for an aspect that is counted one by one: its keys are counted only if this
+   * exceeds the limit.
    */
   #atMost = Infinity;
 

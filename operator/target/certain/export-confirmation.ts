@@ -84,7 +84,7 @@ export class ExportConfirmation {
     this.#rereads.forgetAll(isNeedless);
   }
 
-  /** Forgets all answers, and asks again where an answer settled nothing. */
+  /** Forgets all answers. Asks again about exports without an answer, and about those that exist by the answer. */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }

@@ -8,7 +8,7 @@ import { Confirmed, type Digest } from './confirmed.ts';
 
 /** Number of keys that may always go at once. */
 const ALWAYS = 10;
-/** Part of all keys that may go at once if that is more. */
+/** Part of all keys that may go at once, if it is more than {@link ALWAYS}. */
 const PART = 0.5;
 
 /** Most keys that a message names. */
@@ -23,7 +23,7 @@ export type ExportState = 'exported' | 'gone' | undefined;
 /** State of each key from which something is derived here. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** When so many keys are noted as about to go, those that are gone are forgotten. */
+/** Once this many keys are noted as about to go, those that are gone are forgotten. */
 const LOOKED_THROUGH = 1_000;
 
 /** The losses of one aspect. Each aspect is counted apart, so that no loss is hidden by the number of another. */
@@ -36,7 +36,7 @@ export class SortLosses {
   #letGo = 0;
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
-  /** When so many are noted, those that are gone are forgotten. */
+  /** Once `#leaving` has this many keys, those that are gone are forgotten. */
   #mostLeaving = LOOKED_THROUGH;
 
   /**
@@ -53,7 +53,10 @@ export class SortLosses {
     return this.#held.size;
   }
 
-  /** How often a key was held no longer: what comes to be held after that is another loss, also of the same keys. */
+  /**
+   * Number of times that a key ceased to be held. Keys that are held later are another loss, even if they were held
+   * before.
+   */
   get letGo(): number {
     return this.#letGo;
   }
@@ -157,8 +160,9 @@ export class Losses {
   readonly confirmed = new Confirmed();
   readonly #sorts: SortLosses[] = [];
   /**
-   * State when the present loss began: the confirmation that the Link had, which is of another loss, and the number of keys
-   * that had been held and let go by then. The user may have confirmed that, while the Link could not be read.
+   * State when the present loss began: the confirmation that the Link had, which belongs to an earlier loss, and the
+   * number of keys that had been held and let go by then. The number tells the two losses apart even if the user
+   * confirmed the earlier one while the Link could not be read.
    */
   #former = '';
 

@@ -25,7 +25,7 @@ type Hostnames = ReadonlySet<string>;
 /** What asks: a client. */
 type Asking = Pick<KubeClient, 'listEach'>;
 
-/** A slice has up to 1,000 endpoints. */
+/** Slices in one page. Pages are small, since a slice has up to 1,000 endpoints. */
 const PAGE_SIZE = 50;
 
 export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswers {

@@ -24,7 +24,7 @@ export interface QuestionsOptions<A, C> {
   readonly backoff: BackoffPolicy;
 }
 
-/** A question about a key. The answer to an earlier question about it is out of date. */
+/** A question that waits for its answer. If a key is asked about anew, an answer to the old question is ignored. */
 interface Question {
   hasFailed: boolean;
 }
@@ -65,7 +65,7 @@ export class Questions<A, C> {
   }
 
   /**
-   * Forgets all answers. Asks again about keys whose question is under way, or whose answer settled nothing.
+   * Forgets all answers. Asks again about keys whose question is under way, or whose answer differs from what is shown.
    * @param isSettled reports whether the answer about a key agrees with what is shown
    */
   askAnew(isSettled: (key: string) => boolean): void {

@@ -23,7 +23,7 @@ const REVIEW_MS = 250;
 /** The bytes of what is derived from one Link, by target Service. */
 export class Volume {
   readonly #options: VolumeOptions;
-  /** Undefined before the first question: existing objects must be listed first. */
+  /** By key. Counted when {@link admits} is first called, since existing objects must be listed before. */
   #bytes: Map<string, number> | undefined;
   /** Keys of existing objects whose size is not known yet. */
   readonly #unmeasured = new Set<string>();

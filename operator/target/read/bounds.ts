@@ -1,4 +1,4 @@
-/** Limits of how much is read of one kind of a target (rule E10). What exceeds them is refused and reported. */
+/** Limits of what is read of each kind of object in a target (rule E10). What exceeds them is refused and reported. */
 
 /** Most objects of one list and its watch: several times what anybody mirrors. */
 export const MAX_OBJECTS = 50_000;

@@ -48,7 +48,7 @@ export interface RenewalOptions {
   readonly source: Pick<KubeClient, 'patch'>;
   /** Tries credentials. Returns the user that the target knows them by. */
   readonly tryOut: (access: ClusterAccess, signal: AbortSignal) => Promise<string | undefined>;
-  /** Called on change with why the token is not renewed; undefined if it is. */
+  /** Called when the reason why the token is not renewed has changed; undefined if it is renewed. */
   readonly onProblem: (problem: string | undefined) => void;
   /** Part of a token's lifetime after which it is renewed. @default 0.8 */
   readonly part?: number | undefined;

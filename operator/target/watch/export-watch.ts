@@ -100,7 +100,7 @@ export class ExportWatch {
     return this.#isRunning && this.#all.every(({ synced }) => synced);
   }
 
-  /** Whether everything that is read has been listed and is being watched. Slices may still be looked up by name. */
+  /** Whether everything that is read has been listed and is being watched, except slices that are found by name. */
   get open(): boolean {
     return this.#isRunning && this.#all.every(({ open }) => open);
   }
@@ -110,7 +110,10 @@ export class ExportWatch {
     return this.#all.every(({ current }) => current);
   }
 
-  /** Forgets all answers of the target, and asks again where an answer settled nothing. */
+  /**
+   * Forgets all answers of the target. Asks again about pods, and about other keys whose answer was missing or differed
+   * from what is shown.
+   */
   askAnew(): void {
     this.mirrored.askAnew();
     this.members.askAnew();

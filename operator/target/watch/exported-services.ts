@@ -92,8 +92,8 @@ export class ExportedServices {
   }
 
   /**
-   * Reports whether the cluster, asked for this exported Service, has answered that it does not exist. The watch of
-   * Services may be behind that of exports, and a list older than both.
+   * Reports whether the cluster, asked for this exported Service, has answered that it does not exist. Its absence here
+   * proves nothing: the watch of Services may be behind the watch of exports, and a list may be older still.
    */
   confirmsNone(key: string): boolean {
     return this.synced && this.get(key) === undefined && this.#isNone(key);

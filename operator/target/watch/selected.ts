@@ -94,7 +94,7 @@ export class SelectedServices {
     return this.#services.connected;
   }
 
-  /** Whether everything that is read has been listed and is being watched. Slices may still be looked up by name. */
+  /** Whether everything that is read has been listed and is being watched, except slices that are found by name. */
   get open(): boolean {
     const watches = [this.#services, this.#labelled].filter((watch) => watch !== undefined);
     return watches.every(({ connected, store }) => connected && store.synced);

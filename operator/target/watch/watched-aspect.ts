@@ -57,7 +57,7 @@ export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides' | 'isRead'> {
     this.#options.rereads.forget(key);
   }
 
-  /** Forgets all answers of the target, and asks again where an answer settled nothing. */
+  /** Forgets all answers. Asks again about keys whose answer was missing or differed from what is shown. */
   askAnew(): void {
     this.#options.rereads.askAnew((key) => this.confirms(key));
   }
