@@ -4,10 +4,10 @@
  * is held. Without a selector nothing is read, and nothing joins.
  */
 import { parseSelectorText, type Selector } from '../../crds/selector.ts';
+import { localMember, NO_LOCAL_MEMBER, observeLocalMember } from './observe.ts';
 import type { LocalParty } from './observed.ts';
 import { describe } from '../kube/errors.ts';
 import type { Service } from '../kube/objects.ts';
-import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { sourceProblem } from '../source/advice.ts';
@@ -26,9 +26,6 @@ export interface LocalMemberOptions {
   readonly env: LocalMemberEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
 }
-
-/** Party without a selector: no Service of the cluster ever joins. */
-const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
 
 export class LocalMember implements Participant<LocalParty> {
   readonly #env: LocalMemberEnvironment;
@@ -51,11 +48,8 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   observe(key: string): LocalParty {
-    if (this.#selector === undefined) return NOTHING;
-    const { isHeld } = this.#lease;
-    const members = this.#target?.members;
-    if (members?.decides(key) !== true) return { knowledge: 'unknown', isHeld, slices: undefined };
-    return { knowledge: 'known', isHeld, service: this.#service(key), slices: members.slicesOf(key) };
+    if (this.#selector === undefined) return NO_LOCAL_MEMBER;
+    return observeLocalMember(key, this.#target?.members, this.#lease.isHeld);
   }
 
   /**
@@ -85,10 +79,8 @@ export class LocalMember implements Participant<LocalParty> {
     await this.#report.forget();
   }
 
-  /** Returns a Service that is selected. Mirrors and federated Services are not, though they copy the label. */
   #service(key: string): Service | undefined {
-    const service = this.#target?.members.get(key);
-    return service === undefined || isMirrorItself(service) ? undefined : service;
+    return localMember(key, this.#target?.members);
   }
 
   #makeTarget(selector: Selector, federations: Pick<Federations, 'add' | 'addAll'>): Target {

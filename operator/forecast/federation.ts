@@ -5,10 +5,10 @@
 import { parseSelectorText } from '../../crds/selector.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { FederationDerivation, isOfFederation } from '../federation/derivation.ts';
+import { NO_LOCAL_MEMBER, observeLocalMember } from '../federation/observe.ts';
 import type { LocalParty, TargetParty } from '../federation/observed.ts';
 import type { FederationParty, Participant as Taking } from '../federation/party.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
-import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { ALWAYS_GONE } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
@@ -87,17 +87,7 @@ export class FederationForecast {
 
 const localParty = (target: ListedTarget | undefined, { isLocalHeld: isHeld }: FederationFacts): LocalParticipant => ({
   keys: () => target?.members.keys() ?? [],
-  observe: (key) => {
-    if (target === undefined) return { knowledge: 'known', isHeld: false, slices: undefined };
-    const service = target.members.get(key);
-    const isMember = service !== undefined && !isMirrorItself(service);
-    return {
-      knowledge: 'known',
-      isHeld,
-      service: isMember ? service : undefined,
-      slices: target.members.slicesOf(key),
-    };
-  },
+  observe: (key) => (target === undefined ? NO_LOCAL_MEMBER : observeLocalMember(key, target.members, isHeld)),
   mayWrite: () => true,
   report: () => undefined,
 });
@@ -111,9 +101,8 @@ const localTarget = (
   const parsed = parseSelectorText(federatedSelector);
   const selector = parsed.ok ? parsed.value : undefined;
   if (selector === undefined) return undefined;
-  const local = services.filter((service) => !isMirrorItself(service));
   return new ListedTarget(
-    { services: local, slices, namespaces },
+    { services, slices, namespaces },
     { gateway: undefined, flat: undefined, members: selector, readsMemberSlices: true },
     readLocalSlice,
   );

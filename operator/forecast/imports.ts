@@ -5,6 +5,7 @@
 import type { OperatorConfig } from '../config/config.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { ImportDerivation } from '../mcs/derivation.ts';
+import { observeLocalExport } from '../mcs/exporter.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from '../mcs/objects.ts';
 import { ImportParties } from '../mcs/parties.ts';
 import type { ImportParty } from '../mcs/party.ts';
@@ -126,10 +127,5 @@ const CERTAIN = {
 const exportedBy = (listed: ListedExports) => ({
   claimedId: listed.claimedId,
   keys: () => listed.keys(),
-  observe: (key: string) => ({
-    isKnown: listed.decides(key),
-    serviceExport: listed.exportOf(key),
-    service: listed.get(key),
-    slices: listed.slicesOf(key),
-  }),
+  observe: (key: string) => observeLocalExport(key, listed),
 });

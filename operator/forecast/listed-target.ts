@@ -76,7 +76,6 @@ export class ListedTarget implements TargetView {
   readonly pods = NO_PODS;
   /** Objects that are not what the API allows; they are left out. */
   readonly malformed: readonly string[];
-  readonly #flat: Selected | undefined;
 
   /** @param readAsSlice reads a slice, or refuses it */
   constructor(
@@ -106,7 +105,10 @@ export class ListedTarget implements TargetView {
       size: byGateway.services.size + asFlat.services.size,
       keys: () => new Set([...byGateway.services.keys(), ...asFlat.services.keys()]),
       get: (key) => exportedAs(byGateway.services.get(key), asFlat.services.get(key)),
-      slicesOf: (key) => byGateway.slicesOf(key),
+      slicesOf: (key) => {
+        if (!asFlat.services.has(key)) return byGateway.slicesOf(key);
+        return readsFlatSlices ? asFlat.slicesOf(key) : undefined;
+      },
     };
     this.members = {
       ...NOTHING_EXPORTED,
@@ -115,13 +117,7 @@ export class ListedTarget implements TargetView {
       get: (key) => asMembers.services.get(key),
       slicesOf: (key) => (readsMemberSlices ? asMembers.slicesOf(key) : undefined),
     };
-    this.#flat = readsFlatSlices ? asFlat : undefined;
     this.malformed = [...malformed];
-  }
-
-  /** Returns the slices behind a Service that is exported for flat networks; undefined if they are not read. */
-  flatSlicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#flat?.slicesOf(key);
   }
 }
 

@@ -229,15 +229,11 @@ export class Served extends Party {
   }
 
   knowledge(key: string): TargetKnowledge {
-    const { target, gateway } = this.#served;
-    const exported = this.#target.observe(key);
-    const isFlat = exported.target?.mode === 'remote-discovery';
-    return knowledgeOf(isFlat ? { ...exported, slices: target.flatSlicesOf(key) } : exported, gateway);
+    return knowledgeOf(this.#target.observe(key), this.#served.gateway);
   }
 
   isMemberReady(key: string): boolean | undefined {
-    const { service, isKnown, anyReady } = this.#target.observeMember(key);
-    return service === undefined && isKnown ? false : anyReady;
+    return this.#target.isMemberReady(key);
   }
 
   protected keys(): Iterable<string> {

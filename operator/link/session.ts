@@ -161,8 +161,7 @@ export class Session implements GatewayListener {
 
   /** Returns whether a Service that is a member of a federated one is ready; undefined while that is not known. */
   isMemberReady(key: string): boolean | undefined {
-    const { service, isKnown, anyReady } = this.#exports.target.observeMember(key);
-    return service === undefined && isKnown ? false : anyReady;
+    return this.#exports.target.isMemberReady(key);
   }
 
   /** Starts the session. Nothing is written until the Link's Lease is held. */

@@ -1,13 +1,14 @@
 /**
- * What decides about the export of one target in a ServiceImport: what the target exports under a key, and what its
- * Link says. Pure.
+ * What decides about the export of one cluster in a ServiceImport: what the cluster exports under a key, and, for a
+ * target, what its Link says. The operator and a forecast observe alike. Pure.
  */
 import type { Service } from '../kube/objects.ts';
 import type { LinkNow } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
+import type { Aspect } from '../target/aspect.ts';
 import type { Certain } from '../target/certain/certain.ts';
 import type { ServiceExport } from '../target/read/mcs-objects.ts';
-import type { TargetExporter } from './observed.ts';
+import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
  * Returns what is known of an export of a Link's target.
@@ -38,3 +39,16 @@ export const observeExporter = (
     isAdmitted: exports.admits(key),
   };
 };
+
+/** Returns what is known of an export of the source cluster. */
+export const observeLocalExport = (
+  key: string,
+  exports: Pick<Aspect<Service>, 'get' | 'slicesOf' | 'decides'> & {
+    readonly exportOf: (key: string) => ServiceExport | undefined;
+  },
+): Omit<LocalExporter, 'id'> => ({
+  isKnown: exports.decides(key),
+  serviceExport: exports.exportOf(key),
+  service: exports.get(key),
+  slices: exports.slicesOf(key),
+});

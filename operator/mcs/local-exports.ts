@@ -1,4 +1,5 @@
 /** The source cluster as a party of ServiceImports: its own ServiceExports, with their Services and pods. */
+import { observeLocalExport } from './exporter.ts';
 import type { LocalExporter } from './observed.ts';
 import { type Certainty, confirmsGone } from '../target/aspect.ts';
 import { ClusterExports } from '../target/watch/cluster-exports.ts';
@@ -50,13 +51,7 @@ export class LocalExports implements Exporting<LocalExporter> {
   }
 
   observe(key: string): Omit<LocalExporter, 'id'> {
-    const exports = this.#exports;
-    return {
-      isKnown: exports.decides(key),
-      serviceExport: exports.exportOf(key),
-      service: exports.get(key),
-      slices: exports.slicesOf(key),
-    };
+    return observeLocalExport(key, this.#exports);
   }
 
   read(): void {

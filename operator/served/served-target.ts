@@ -186,6 +186,12 @@ export class ServedTarget {
     };
   }
 
+  /** Reports whether a Service that is a member of a federated one is ready; undefined while that is not known. */
+  isMemberReady(key: string): boolean | undefined {
+    const { service, isKnown, anyReady } = this.observeMember(key);
+    return service === undefined && isKnown ? false : anyReady;
+  }
+
   /** Reports whether what is derived from one Service that a ServiceExport exports may take so many bytes as it does. */
   isWithinBytes(key: string, serviceExport: ServiceExport | undefined): boolean {
     const { exports, limits } = this;

@@ -348,6 +348,33 @@ describe('a forecast of ServiceFailovers', () => {
     expect(weightsOf(route)).toEqual({ 'web-west': 0, web: 1 });
   });
 
+  test('counts the pods of a flat Service as the policy of its Link admits them (J3, N1)', async () => {
+    const labels = { 'mirror.linkerd.io/exported': 'remote-discovery' };
+    const spec = { probeSpec: undefined, importPolicy: { ports: ['80'] } };
+    const read = readLink(link('west', spec, { creationTimestamp: '2026-01-01T00:00:00Z' }));
+    if (!read.ok) throw new Error('the Link is invalid');
+    const settings = read.value;
+    const exports = [service('web', { labels, ports: PORTS, headless: true }), slice('web', { labels })];
+    const flat = new ListedTarget(
+      {
+        services: of(exports, 'Service').map(stored<Service>),
+        slices: of(exports, 'EndpointSlice').map(stored<EndpointSlice>),
+        namespaces: undefined,
+      },
+      { gateway: settings.selector, flat: settings.remoteDiscoverySelector, readsFlatSlices: true },
+    );
+    const routed = async (each: ServedLink) => {
+      const model = modelOf(web);
+      await run(model, [each], [], LINKED, { failover: factsOf([mirrorFirst('web', 'west')]) });
+      const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
+      return weightsOf(route);
+    };
+    const { importPolicy: _, ...open } = settings;
+    const gateway = undefined;
+    expect(await routed({ settings: open, target: flat, gateway })).toEqual({ 'web-west': 1, web: 0 });
+    expect(await routed({ settings, target: flat, gateway })).toEqual({ 'web-west': 0, web: 1 });
+  });
+
   test('says what stands in the way, and deletes the routes of one that is gone (J4)', async () => {
     const missing = { GRPCRoute: [], HTTPRoute: 'missing', TCPRoute: 'missing' } as const;
     const facts = factsOf([mirrorFirst('web', 'west')], { routes: missing });
