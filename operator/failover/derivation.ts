@@ -8,7 +8,7 @@ import { describe, isConflict, unlessNotFound } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { keyOf, type KubeObject, splitKey } from '../kube/objects.ts';
 import type { Absence } from '../runtime/absence.ts';
-import type { Derivation } from '../runtime/derivation.ts';
+import type { Derivation, Why } from '../runtime/derivation.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { merged, type Outcome } from '../runtime/outcome.ts';
 import type { Goal, Pass, PassTexts } from '../runtime/pass.ts';
@@ -79,6 +79,13 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
     const { failovers, routes } = this.#options.watched;
     const left = ROUTE_KINDS.flatMap((kind) => [...routes[kind].store.indexed('failover')]);
     return new Set([...[...failovers.store.values()].map(keyOf), ...left]);
+  }
+
+  why(key: string): Why {
+    return {
+      create: `ServiceFailover ${key} leads requests by it`,
+      delete: `ServiceFailover ${key} needs it no longer`,
+    };
   }
 
   observe(key: string): ObservedKey {

@@ -4,11 +4,11 @@
  */
 import { federatedName } from '../../crds/wire.ts';
 import { describe, isConflict } from '../kube/errors.ts';
-import { type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
+import { type KubeObject, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
 import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
-import type { Derivation } from '../runtime/derivation.ts';
+import type { Derivation, Why } from '../runtime/derivation.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Outcome } from '../runtime/outcome.ts';
 import type { Goal } from '../runtime/pass.ts';
@@ -67,6 +67,13 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   /** Reports whether all members of a key had joined when it was last reconciled. */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
+  }
+
+  why(key: string, { namespaced }: Resource): Why {
+    return {
+      create: namespaced ? `Services ${key} join it` : `Services ${key} are to be in it`,
+      delete: `it has no part in ${key} any more`,
+    };
   }
 
   observe(key: string): ObservedFederation {

@@ -71,7 +71,7 @@ export class FailoverForecast {
     });
     // They are few, and all wait for what others write.
     this.steps = new Steps({
-      ...{ derivation, model },
+      ...{ sort: 'failover', derivation, model },
       isOurs: (object) => failoverOf(object) !== undefined,
       waiting: () => derivation.keys(),
     });

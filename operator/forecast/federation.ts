@@ -60,7 +60,7 @@ export class FederationForecast {
       awaitedRetryMs: 0,
     });
     const steps = new Steps({
-      ...{ derivation, model, isOurs: isOfFederation },
+      ...{ sort: 'federated', derivation, model, isOurs: isOfFederation },
       waiting: () => [...derivation.keys()].filter((key) => !derivation.isSettled(key)),
     });
     this.steps = steps;

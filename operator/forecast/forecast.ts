@@ -5,6 +5,7 @@
 import type { OperatorConfig } from '../config/config.ts';
 import { NameClaims } from '../mirror/names.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
+import type { Why } from '../runtime/derivation.ts';
 import { idOf } from '../runtime/plan.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import { type FailoverFacts, FailoverForecast } from './failovers.ts';
@@ -28,12 +29,12 @@ export interface ForecastOptions {
   readonly failover?: FailoverFacts | undefined;
 }
 
-/** What an object is derived from: the mirrors of a Link, or what is of all Links. */
-export type Sort = 'mirror' | 'federated' | 'import' | 'failover';
-
 /** An object that would be created, changed, replaced or deleted, and why. */
 export interface ForecastChange extends Touched {
-  readonly sort: Sort;
+  /** What it is: `mirror`, `federated`, `import` or `failover`. */
+  readonly sort: string;
+  /** Why it is created or deleted; undefined for mirrors, whose status says it. */
+  readonly why: Why | undefined;
   /** Empty for what is not a mirror: it is of all Links. */
   readonly link: string;
   /** Empty for what is not a mirror. */
@@ -77,10 +78,8 @@ export async function forecast(options: ForecastOptions): Promise<Forecast> {
   const failovers = options.failover && new FailoverForecast(config, model, options.failover, served, mayHaveLink);
   for (const party of parties) party.begin();
   const origins = await settleAll(model, [
-    ...parties.map((party) => ({ sort: 'mirror', steps: party.steps, party }) as const),
-    { sort: 'federated', steps: federations.steps },
-    ...(imports === undefined ? [] : [{ sort: 'import', steps: imports.steps } as const]),
-    ...(failovers === undefined ? [] : [{ sort: 'failover', steps: failovers.steps } as const]),
+    ...parties.map((party) => ({ steps: party.steps, party })),
+    ...[federations, imports, failovers].flatMap((each) => (each === undefined ? [] : [{ steps: each.steps }])),
   ]);
   return {
     changes: model.touched.flatMap((touched) => changeOf(touched, origins)),
@@ -96,7 +95,6 @@ export async function forecast(options: ForecastOptions): Promise<Forecast> {
 
 /** What an object was written for. */
 interface Origin {
-  readonly sort: Sort;
   readonly steps: Stepping;
   /** Undefined for what is of all Links. */
   readonly party?: Party;
@@ -126,8 +124,10 @@ function changeOf(touched: Touched, origins: ReadonlyMap<string, Origin>): reado
   const object = after ?? before;
   const origin = object && origins.get(idOf(of, object));
   if (origin === undefined) return [];
-  const { sort, party, key } = origin;
-  if (party === undefined) return [{ ...touched, sort, link: '', cluster: '', service: key, status: undefined }];
+  const { party, key, steps } = origin;
+  const said = { sort: steps.sort, why: steps.why(key, of) };
+  if (party === undefined) return [{ ...touched, ...said, link: '', cluster: '', service: key, status: undefined }];
   const { link, cluster, statuses } = party;
-  return [{ ...touched, sort, link, cluster, service: key === PROBE_KEY ? undefined : key, status: statuses.get(key) }];
+  const service = key === PROBE_KEY ? undefined : key;
+  return [{ ...touched, ...said, link, cluster, service, status: statuses.get(key) }];
 }

@@ -70,7 +70,7 @@ export class ImportForecast {
       report: this.#report(),
     });
     const steps = new Steps({
-      ...{ derivation: this.#derivation, model },
+      ...{ sort: 'import', derivation: this.#derivation, model },
       isOurs: (object) => importOf(object) !== undefined,
       waiting: () => this.findings.keys(),
     });

@@ -88,7 +88,7 @@ export abstract class Party {
     };
     this.#derivation = new MirrorDerivation({ link, cluster, from, claims, source: model.stores, turns: ENDLESS });
     const steps = new Steps({
-      ...{ derivation: this.#derivation, model },
+      ...{ sort: 'mirror', derivation: this.#derivation, model },
       isOurs: (object) => ownerOf(object, config.namespace)?.cluster === cluster,
       waiting: () => this.#unmirrored(),
     });

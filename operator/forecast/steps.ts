@@ -1,7 +1,7 @@
 /** The operator's own steps, made against a model of the source cluster: without a controller, one key after another. */
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
 import { Applier } from '../runtime/applier.ts';
-import { type Derivation, stepOf } from '../runtime/derivation.ts';
+import { type Derivation, stepOf, type Why } from '../runtime/derivation.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Reason } from '../runtime/pass.ts';
 import { idOf } from '../runtime/plan.ts';
@@ -12,8 +12,12 @@ const MAX_PASSES = 20;
 
 /** What makes the steps of one sort of objects, or of one Link's mirrors. */
 export interface Stepping {
+  /** What the objects are, as `mirror`. */
+  readonly sort: string;
   /** Whether anything is due besides what waits for others. */
   readonly isDue: boolean;
+  /** Returns why an object of a key is created or deleted; undefined for mirrors, whose status says it. */
+  why(key: string, of: Resource): Why | undefined;
   /** Has a key looked at again. */
   add(key: string): void;
   /** Takes the keys that are due, and those that wait, in the order of their names. */
@@ -23,6 +27,7 @@ export interface Stepping {
 }
 
 export interface StepsOptions<O, D, R extends Reason> {
+  readonly sort: string;
   readonly derivation: Derivation<O, D, R>;
   readonly model: ModelCluster;
   /** Whether an object that prevents a creation is ours after all. */
@@ -44,12 +49,20 @@ export class Steps<O, D, R extends Reason> implements Stepping {
     this.#applier = new Applier({ client: options.model, stores: {}, isOurs: options.isOurs, mayWrite: () => true });
   }
 
+  get sort(): string {
+    return this.#options.sort;
+  }
+
   add(key: string): void {
     this.#due.add(key);
   }
 
   get isDue(): boolean {
     return this.#due.size > 0;
+  }
+
+  why(key: string, of: Resource): Why | undefined {
+    return this.#options.derivation.why?.(key, of);
   }
 
   takeKeys(): readonly string[] {

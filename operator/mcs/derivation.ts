@@ -17,7 +17,7 @@ import type { Goal, PassTexts, Step } from '../runtime/pass.ts';
 import { addedMetadata, contestedObject, type MirrorPass, refusedName, type Refusal } from '../mirror/reasons.ts';
 import type { ForeignSlices } from '../runtime/plan.ts';
 import type { ReadKind } from '../runtime/optional-kind.ts';
-import type { Derivation } from '../runtime/derivation.ts';
+import type { Derivation, Why } from '../runtime/derivation.ts';
 import { merged, type Outcome, soonest } from '../runtime/outcome.ts';
 import { importOf } from '../source/owner.ts';
 import { SERVICE_EXPORTS } from '../target/read/mcs-objects.ts';
@@ -113,6 +113,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const operators = operatorsOf(env);
     const operator = operatorOf({ name, live: watched.store.get(key), derived }, operators);
     return operator !== undefined && operator !== operators.own;
+  }
+
+  why(key: string): Why {
+    return { create: `${key} is exported by the MCS API`, delete: `it has no part in the import of ${key} any more` };
   }
 
   observe(key: string): ObservedKey {

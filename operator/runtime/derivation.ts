@@ -5,7 +5,7 @@
  * the same steps of the same values, without a controller.
  */
 import { jittered } from '../kube/backoff.ts';
-import { keyOf, SERVICES, splitKey } from '../kube/objects.ts';
+import { keyOf, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
 import type { Applier } from './applier.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import type { MayWrite } from './fence.ts';
@@ -23,6 +23,8 @@ import { UnderWay } from './under-way.ts';
  */
 export interface Derivation<O, D, R extends Reason = Reason> {
   readonly texts: PassTexts<R>;
+  /** Returns why an object of a key is created or deleted, for a plan. @default - the plan knows it by the status of a mirror */
+  why?(key: string, of: Resource): Why;
   /** Takes notice that a reconcile of a key begins. @default - nobody does */
   begins?(key: string): void;
   /** Returns the keys of all that may need work. */
@@ -55,6 +57,12 @@ export interface Derivation<O, D, R extends Reason = Reason> {
    * @returns what comes beside the pass: when the key is looked at again, and what failed here
    */
   settled(key: string, observed: O, decision: D, pass: Pass<R>, signal: AbortSignal): Promise<Outcome> | Outcome;
+}
+
+/** Why an object comes and goes, as clauses for people. */
+export interface Why {
+  readonly create: string;
+  readonly delete: string;
 }
 
 /** How the steps of a derivation are made. */

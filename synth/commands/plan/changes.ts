@@ -78,15 +78,14 @@ const shown = (object: KubeObject, { of }: ForecastChange): KubeObject => {
 };
 
 const reasonOf = (
-  { service, cluster, link, status, of, sort }: ForecastChange,
+  { service, cluster, link, status, of, why }: ForecastChange,
   action: Action,
   differences: readonly Difference[],
 ): string => {
   if (service === undefined) {
     return action === 'change' ? changed(differences) : `probe of the gateway of Link ${link}`;
   }
-  const ofAllLinks = sort === 'mirror' ? undefined : reasonOfAll(sort, service, of);
-  if (ofAllLinks !== undefined && (action === 'create' || action === 'delete')) return ofAllLinks[action];
+  if (why !== undefined && (action === 'create' || action === 'delete')) return why[action];
   switch (action) {
     case 'create':
       return of.namespaced ? `${service} is exported by ${cluster}` : `${service} of ${cluster} is in it`;
@@ -99,28 +98,6 @@ const reasonOf = (
       return status.mirrored
         ? `it is no part of the mirror of ${service} any more`
         : `${status.reason}: ${status.message}`;
-  }
-};
-
-/** Why what is of all Links comes or goes. */
-const reasonOfAll = (
-  sort: Exclude<ForecastChange['sort'], 'mirror'>,
-  key: string,
-  { namespaced }: ForecastChange['of'],
-): Readonly<Record<'create' | 'delete', string>> => {
-  switch (sort) {
-    case 'federated':
-      return {
-        create: namespaced ? `Services ${key} join it` : `Services ${key} are to be in it`,
-        delete: `it has no part in ${key} any more`,
-      };
-    case 'import':
-      return { create: `${key} is exported by the MCS API`, delete: `it has no part in the import of ${key} any more` };
-    case 'failover':
-      return {
-        create: `ServiceFailover ${key} leads requests by it`,
-        delete: `ServiceFailover ${key} needs it no longer`,
-      };
   }
 };
 
