@@ -19,6 +19,7 @@ import type { Predicate } from './storage/selectors.ts';
 import { ApiError, forbidden, methodNotAllowed, unauthorized } from './storage/status.ts';
 import { Watch } from './storage/watch.ts';
 import { bind, reviewAccess, scale } from './subresources.ts';
+import { requestToken, reviewSelf, reviewToken } from './tokens.ts';
 
 /** What a server is started with. */
 export interface ServerOptions {
@@ -163,8 +164,8 @@ export class ApiServer {
           ? { ...ok(document), contentType: 'text/plain' }
           : ok(document);
     }
-    if (plural === 'selfsubjectaccessreviews' && group === 'authorization.k8s.io')
-      return reviewAccess(this.#authorizer, user, text);
+    const review = this.#review(request, user, text);
+    if (review !== undefined) return review;
     const resource = this.#registry.find(group, version, plural);
     const { subresource, namespace } = request;
     if (resource === undefined) {
@@ -181,8 +182,23 @@ export class ApiServer {
     }
     const scope = resource.namespaced ? namespace : undefined;
     if (subresource === 'scale') return scale(this.#registry, resource, request, exchange, text);
+    if (subresource === 'token') return requestToken(this.#registry, namespace ?? '', request.name ?? '', text);
     if (subresource === 'binding') return bind(this.#registry, resource, request, exchange, text);
     return this.#carryOut(resource, scope, request, exchange, text);
+  }
+
+  /** What is answered and not kept. */
+  #review({ group, resource }: RequestInfo, user: User, text: string): Answer | undefined {
+    switch (`${group}/${resource}`) {
+      case 'authorization.k8s.io/selfsubjectaccessreviews':
+        return reviewAccess(this.#authorizer, user, text);
+      case 'authentication.k8s.io/selfsubjectreviews':
+        return reviewSelf(user);
+      case 'authentication.k8s.io/tokenreviews':
+        return reviewToken(this.#options.authenticate, text);
+      default:
+        return undefined;
+    }
   }
 
   #carryOut(

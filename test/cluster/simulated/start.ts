@@ -17,6 +17,7 @@ import { Registry } from './storage/registry.ts';
 import type { RequestInfo } from './request.ts';
 import { HttpFace } from './http-face.ts';
 import { ApiServer } from './server.ts';
+import { userOfToken } from './tokens.ts';
 import { Store } from './store.ts';
 
 /** What a simulated cluster can be started with besides. */
@@ -70,11 +71,12 @@ class Simulation implements SimulatedCluster {
     const others = (options.users ?? []).map(
       ({ name, groups = [], token }) => [token, { name, groups: [...groups, 'system:authenticated'] }] as const,
     );
-    this.#users = new Map([[this.adminToken, MASTERS], ...others]);
+    this.#users = new Map<string, User>([[this.adminToken, MASTERS], ...others]);
     this.store = new Store(this.#registry);
     this.#server = new ApiServer({
       registry: this.#registry,
-      authenticate: (token) => this.#users.get(token) ?? serviceAccountOf(this.#registry, token),
+      authenticate: (token) =>
+        this.#users.get(token) ?? userOfToken(this.#registry, token) ?? serviceAccountOf(this.#registry, token),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
       audit: options.audit ?? true,
       random: options.random ?? Math.random,

@@ -6,6 +6,7 @@ import type { User } from '../kinds/rbac.ts';
 import type { Registry } from '../storage/registry.ts';
 import { idOf, SECRETS, SERVICE_ACCOUNTS } from '../kinds/resources.ts';
 import { keyOf } from '../storage/storage.ts';
+import { userOfAccount } from '../tokens.ts';
 import { put } from './writes.ts';
 
 const TYPE = 'kubernetes.io/service-account-token';
@@ -47,11 +48,8 @@ export function serviceAccountOf(registry: Registry, token: string): User | unde
     return undefined;
   const account = accountOf(registry, secret);
   if (account === undefined) return undefined;
-  const { namespace = '', name } = account.metadata;
-  return {
-    name: `system:serviceaccount:${namespace}:${name}`,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-  };
+  const { namespace = '', name, uid } = account.metadata;
+  return userOfAccount(namespace, name, uid);
 }
 
 /** The Secrets that wait for a ServiceAccount. */

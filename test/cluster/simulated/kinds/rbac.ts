@@ -10,6 +10,8 @@ import { keyOf, type Storage } from '../storage/storage.ts';
 export interface User {
   readonly name: string;
   readonly groups: readonly string[];
+  /** Of a ServiceAccount. */
+  readonly uid?: string;
 }
 
 /** What is asked to be allowed. */
@@ -45,6 +47,9 @@ interface RoleRef {
 
 /** Paths that any authenticated user may read. */
 const DISCOVERY = /^\/(api|apis|openapi|version|healthz|livez|readyz)(\/|$)/;
+
+/** What any authenticated user may ask about itself. */
+const SELF_REVIEWS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews', 'selfsubjectreviews']);
 
 const matchesAny = (listed: readonly string[], value: string): boolean =>
   listed.includes('*') || listed.includes(value);
@@ -84,7 +89,7 @@ export class Authorizer {
   allows(user: User, asked: Attributes): boolean {
     if (user.groups.includes('system:masters')) return true;
     if (asked.resource === '' && DISCOVERY.test(asked.path ?? '')) return true;
-    if (asked.resource === 'selfsubjectaccessreviews') return true;
+    if (SELF_REVIEWS.has(asked.resource)) return true;
     return (
       this.#boundRules(idOf(CLUSTER_ROLE_BINDINGS), undefined, user).some((rule) => allows(rule, asked)) ||
       (asked.namespace !== undefined &&

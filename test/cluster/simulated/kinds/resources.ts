@@ -21,7 +21,7 @@ export interface Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;
-  readonly subresources: readonly ('status' | 'scale' | 'binding')[];
+  readonly subresources: readonly ('status' | 'scale' | 'binding' | 'token')[];
   /** Whether PUT to a name that does not exist creates it. */
   readonly createOnUpdate: boolean;
   /** Whether PUT may leave out resourceVersion. */
@@ -122,6 +122,7 @@ export const SERVICE_ACCOUNTS = core({
   kind: 'ServiceAccount',
   plural: 'serviceaccounts',
   shortNames: ['sa'],
+  subresources: ['token'],
   returnsDeleted: true,
 });
 

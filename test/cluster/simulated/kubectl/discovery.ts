@@ -15,6 +15,12 @@ const VERSION = {
   platform: `${process.platform}/${process.arch}`,
 };
 
+/** Kinds of subresources that are not those of the resource. */
+const KIND_OF_SUBRESOURCE: Readonly<Record<string, object>> = {
+  scale: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+  token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+};
+
 const distinct = <T>(items: readonly T[]): readonly T[] => [...new Set(items)];
 
 function groupOf(group: string, resources: readonly Resource[]): object {
@@ -37,27 +43,36 @@ function resourcesOf(group: string, version: string, resources: readonly Resourc
       name: `${plural}/${subresource}`,
       singularName: '',
       namespaced,
-      ...(subresource === 'scale' ? { group: 'autoscaling', version: 'v1', kind: 'Scale' } : { kind }),
-      verbs: ['get', 'patch', 'update'],
+      ...(KIND_OF_SUBRESOURCE[subresource] ?? { kind }),
+      verbs: subresource === 'token' ? ['create'] : ['get', 'patch', 'update'],
     })),
   ]);
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: groupVersion(group, version), resources: entries };
 }
 
-const SELF_REVIEW = {
-  kind: 'APIResourceList',
-  apiVersion: 'v1',
-  groupVersion: 'authorization.k8s.io/v1',
-  resources: [
-    {
-      name: 'selfsubjectaccessreviews',
-      singularName: '',
-      namespaced: false,
-      kind: 'SelfSubjectAccessReview',
-      verbs: ['create'],
-    },
+/** What is answered and not kept, by group. */
+const REVIEWS: Readonly<Record<string, readonly (readonly [plural: string, kind: string])[]>> = {
+  'authorization.k8s.io': [['selfsubjectaccessreviews', 'SelfSubjectAccessReview']],
+  'authentication.k8s.io': [
+    ['selfsubjectreviews', 'SelfSubjectReview'],
+    ['tokenreviews', 'TokenReview'],
   ],
 };
+
+const reviewGroup = (name: string): object => {
+  const version = { groupVersion: `${name}/v1`, version: 'v1' };
+  return { name, versions: [version], preferredVersion: version };
+};
+
+const reviewsOf = (group: string): object => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: `${group}/v1`,
+  resources: (REVIEWS[group] ?? []).map(([name, kind]) => ({
+    ...{ name, singularName: '', namespaced: false, kind },
+    verbs: ['create'],
+  })),
+});
 
 /**
  * OpenAPI, as little of it as makes kubectl leave the validation of manifests to the server: each kind's PATCH takes
@@ -94,10 +109,6 @@ function openApi(parts: readonly string[], resources: readonly Resource[]): obje
 export function discover(path: string, resources: readonly Resource[]): object | string | undefined {
   const parts = path.split('/').filter((part) => part !== '');
   const groups = distinct(resources.map(({ group }) => group)).filter((group) => group !== '');
-  const review = {
-    name: 'authorization.k8s.io',
-    versions: [{ groupVersion: 'authorization.k8s.io/v1', version: 'v1' }],
-  };
   switch (parts.join('/')) {
     case 'healthz':
     case 'livez':
@@ -111,13 +122,8 @@ export function discover(path: string, resources: readonly Resource[]): object |
       return {
         kind: 'APIGroupList',
         apiVersion: 'v1',
-        groups: [
-          ...groups.map((group) => groupOf(group, resources)),
-          { ...review, preferredVersion: review.versions[0] },
-        ],
+        groups: [...groups.map((group) => groupOf(group, resources)), ...Object.keys(REVIEWS).map(reviewGroup)],
       };
-    case 'apis/authorization.k8s.io/v1':
-      return SELF_REVIEW;
     default:
       break;
   }
@@ -125,6 +131,7 @@ export function discover(path: string, resources: readonly Resource[]): object |
   if (root === 'openapi' && first === 'v3') return openApi(parts.slice(2), resources);
   if (root === 'api' && parts.length === 2) return resourcesOf('', first, resources);
   if (root !== 'apis') return undefined;
+  if (parts.length === 3 && second === 'v1' && first in REVIEWS) return reviewsOf(first);
   if (parts.length === 2 && groups.includes(first))
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(first, resources) };
   return parts.length === 3 ? resourcesOf(first, second!, resources) : undefined;
