@@ -111,6 +111,10 @@ export const Annotation = {
   serviceAccountName: 'kubernetes.io/service-account.name',
   /** Kubernetes', on a token Secret: the uid of the ServiceAccount that the token is of. */
   serviceAccountUid: 'kubernetes.io/service-account.uid',
+  /** Ours, on a Secret that holds nothing: the ServiceAccount whose tokens are bound to it (rule P1). */
+  serviceAccount: 'linkspan.dev/service-account',
+  /** Ours, beside it: `"true"` if a token was printed for somebody else to read with. */
+  tokenGiven: 'linkspan.dev/token-given',
   /** The MCS API's, on a ServiceImport: the Service that was derived from it. */
   derivedService: 'multicluster.kubernetes.io/derived-service',
   /** Ours, on a ServiceImport: the exports that it is made of, in the order in which they count (rule K2). */
@@ -350,17 +354,22 @@ export const credentialsName = (cluster: string): string => `cluster-credentials
 export const remoteFqName = (service: string, namespace: string, clusterDomain: string): string =>
   `${service}.${namespace}.svc.${clusterDomain}`;
 
-/** Name of the ServiceAccount with which a source cluster reads this one, and of its roles. */
-export const remoteAccessName = (sourceCluster: string): string =>
-  `linkerd-service-mirror-remote-access-${sourceCluster}`;
+const REMOTE_ACCESS = 'linkerd-service-mirror-remote-access-';
 
-/** Name of the Secret of a target, holding nothing, that the tokens of one source cluster are bound to. */
-export const peerSecretName = (sourceCluster: string): string => `linkspan-peer-${sourceCluster}`;
+/** Name of the ServiceAccount with which a source cluster reads this one, and of its roles. */
+export const remoteAccessName = (sourceCluster: string): string => `${REMOTE_ACCESS}${sourceCluster}`;
+
+/**
+ * Name of the Secret, holding nothing, that the tokens of a ServiceAccount are bound to: `linkspan-peer-<source cluster>`
+ * for an account of {@link remoteAccessName}.
+ */
+export const peerSecretName = (serviceAccount: string): string =>
+  `linkspan-peer-${serviceAccount.startsWith(REMOTE_ACCESS) ? serviceAccount.slice(REMOTE_ACCESS.length) : serviceAccount}`;
 
 /** The account that Linkerd's chart and command line make by default, for any number of source clusters. */
 export const SHARED_ACCOUNT = remoteAccessName('default');
 
-/** Name of the Secret with the token of a ServiceAccount. */
+/** Name of the Secret with the token of a ServiceAccount that does not end. */
 export const tokenSecretName = (serviceAccount: string): string => `${serviceAccount}-token`;
 
 /**

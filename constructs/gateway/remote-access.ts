@@ -5,10 +5,20 @@
  * `linkerd multicluster check` pass.
  */
 import { ApiObject, type ApiObjectMetadata, Chart, JsonPatch } from 'cdk8s';
-import { type IServiceAccount, type Secret, ServiceAccount, ServiceAccountTokenSecret } from 'cdk8s-plus-27';
+import { type IServiceAccount, Secret, ServiceAccount, ServiceAccountTokenSecret } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { AboutApi, Default, Label, McsApi, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
+import {
+  AboutApi,
+  Annotation,
+  Default,
+  Label,
+  McsApi,
+  peerSecretName,
+  remoteAccessName,
+  tokenSecretName,
+  Value,
+} from '../../crds/wire.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
@@ -46,11 +56,12 @@ export interface RemoteAccessProps {
    */
   readonly linkerdController?: boolean | undefined;
   /**
-   * Whether to render a Secret for a token that does not expire. `none` is for tokens of the TokenRequest API, which end:
-   * the account may then ask for another one of its own, by which the operator renews it in time.
-   * @default secret
+   * Whether to render a Secret that Kubernetes fills with a token that does not end. Linkerd's destination controller needs
+   * one on a flat network, since it reads its credentials once; `linkspan credentials mint --flat` makes it, too. The operator
+   * does with tokens of the TokenRequest API: it renews them before they end.
+   * @default false
    */
-  readonly token?: 'secret' | 'none' | undefined;
+  readonly longLivedToken?: boolean | undefined;
 }
 
 const READ = ['list', 'watch'];
@@ -135,7 +146,8 @@ const destinationRules: readonly PolicyRule[] = [
 ];
 
 /**
- * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and by default a token Secret.
+ * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, the right to renew a token, and a Secret
+ * that holds nothing: the tokens of the account are bound to it, and void once it is deleted.
  * Synthesis fails for each prop that the API server would refuse.
  */
 export class RemoteAccess extends Construct {
@@ -143,7 +155,9 @@ export class RemoteAccess extends Construct {
   readonly name: string;
   /** The ServiceAccount. */
   readonly serviceAccount: ServiceAccount;
-  /** The Secret that Kubernetes stores the token in; undefined if `token` is `none`. */
+  /** The Secret that the tokens of the account are bound to. */
+  readonly peerSecret: Secret;
+  /** The Secret with the token that does not end; undefined if there is none. */
   readonly tokenSecret: Secret | undefined;
   /** The rights: in the whole cluster, or in each of the namespaces; and in its own, that to renew its token. */
   readonly grants: readonly Grant[];
@@ -155,47 +169,62 @@ export class RemoteAccess extends Construct {
       construct: `RemoteAccess ${namespaceOf(given)}/${given.name ?? remoteAccessName(given.sourceCluster)}`,
       found: remoteAccessErrors(given, namespaceOf(given)),
     }));
-    const { sourceCluster, flat = false, token = 'secret', exportNamespaces } = props;
-    const { linkerdController = exportNamespaces === undefined } = props;
+    const { sourceCluster, flat = false, exportNamespaces } = props;
+    const { longLivedToken = false, linkerdController = exportNamespaces === undefined } = props;
     this.name = props.name ?? remoteAccessName(sourceCluster);
     const namespace = namespaceOf(props);
 
     const labels = { [Label.extension]: Value.extension };
     const metadata = { namespace, labels };
     this.serviceAccount = new ServiceAccount(this, 'Resource', { metadata: { ...metadata, name: this.name } });
-    this.tokenSecret =
-      token === 'secret'
-        ? tokenSecret(this, this.serviceAccount, { ...metadata, name: tokenSecretName(this.name) })
-        : undefined;
+    this.peerSecret = peerSecret(this, {
+      ...metadata,
+      name: peerSecretName(this.name),
+      annotations: { [Annotation.serviceAccount]: this.name },
+    });
+    this.tokenSecret = longLivedToken
+      ? tokenSecret(this, this.serviceAccount, { ...metadata, name: tokenSecretName(this.name) })
+      : undefined;
     const rules = [
       ...exportRules,
       ...(exportNamespaces === undefined ? clusterIdRules : []),
       ...(linkerdController ? controllerRules : []),
       ...(flat ? destinationRules : []),
     ];
-    const renewal = token === 'none' ? renewalRules(this.name) : [];
+    const renewal = renewalRules(this.name);
     // A namespace has one Role of the name.
     const rulesIn = (within: string): readonly PolicyRule[] => [...rules, ...(within === namespace ? renewal : [])];
     const grant = (id: string, granted: readonly PolicyRule[], within?: string) =>
       new Grant(this, id, { to: this.serviceAccount, rules: granted, namespace: within, labels });
     this.grants = [
       ...(exportNamespaces?.map((each) => grant(`Exports-${each}`, rulesIn(each), each)) ?? [grant('Exports', rules)]),
-      ...(renewal.length > 0 && exportNamespaces?.includes(namespace) !== true
-        ? [grant('Renewal', renewal, namespace)]
-        : []),
+      ...(exportNamespaces?.includes(namespace) === true ? [] : [grant('Renewal', renewal, namespace)]),
     ];
   }
 }
 
-/** A Secret without the empty data that cdk8s-plus renders: Kubernetes fills it. */
-const tokenSecret = (scope: Construct, serviceAccount: ServiceAccount, metadata: ApiObjectMetadata): Secret => {
-  const secret = new ServiceAccountTokenSecret(scope, 'Token', {
-    metadata,
-    serviceAccount: serviceAccount as IServiceAccount,
-  });
+/** A Secret that Kubernetes fills. */
+const tokenSecret = (scope: Construct, serviceAccount: ServiceAccount, metadata: ApiObjectMetadata): Secret =>
+  withoutData(
+    new ServiceAccountTokenSecret(scope, 'Token', { metadata, serviceAccount: serviceAccount as IServiceAccount }),
+  );
+
+const peerSecret = (scope: Construct, metadata: ApiObjectMetadata): Secret =>
+  withoutData(new Secret(scope, 'Peer', { metadata, type: 'Opaque' }));
+
+/** A Secret without the empty data that cdk8s-plus renders. */
+const withoutData = <T extends Secret>(secret: T): T => {
   ApiObject.of(secret).addJsonPatch(JsonPatch.remove('/stringData'), JsonPatch.remove('/immutable'));
   return secret;
 };
+
+/** Names of Secrets are made of that of an account. */
+const LONGEST_NAME = 253 - peerSecretName('').length;
+
+const secretName = (path: string, value: string): FieldError | undefined =>
+  value.length > LONGEST_NAME
+    ? fieldError(path, value, `must be no longer than ${LONGEST_NAME} characters: a Secret is called after it`)
+    : undefined;
 
 const STAND_IN: RemoteAccessProps = { sourceCluster: 'invalid' };
 
@@ -204,7 +233,7 @@ const remoteAccessErrors = (
   namespace: string,
 ): readonly (FieldError | undefined)[] => [
   dnsLabel('sourceCluster', sourceCluster),
-  name === undefined ? undefined : dnsSubdomain('name', name),
+  name === undefined ? undefined : (dnsSubdomain('name', name) ?? secretName('name', name)),
   dnsLabel('namespace', namespace),
   ...nameList('exportNamespaces', exportNamespaces, dnsLabel, 'namespace'),
   exportNamespaces !== undefined && flat === true

@@ -213,11 +213,10 @@ export const REMOTE_ACCESS_PROPS = {
       description:
         "Whether to grant the rights that Linkerd's own controller and linkerd multicluster check need: to read Endpoints, a single Service, and the ConfigMap linkerd-config; default true, or false with exportNamespaces, with which neither can work",
     },
-    token: {
-      type: 'string',
+    longLivedToken: {
+      type: 'boolean',
       description:
-        'Whether to render a Secret for a token that does not expire. none is for tokens of the TokenRequest API, which end: the account may then ask for another one of its own, by which the operator renews it in time; default secret',
-      enum: ['secret', 'none'],
+        "Whether to render a Secret that Kubernetes fills with a token that does not end. Linkerd's destination controller needs one on a flat network, since it reads its credentials once; linkspan credentials mint --flat makes it, too. The operator does with tokens of the TokenRequest API: it renews them before they end; default false",
     },
   },
 } as const;

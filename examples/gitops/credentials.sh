@@ -1,9 +1,9 @@
 #!/bin/sh
 # usage: ./credentials.sh SOURCE TARGET URL
 #
-# Lets the operator of cluster SOURCE read what cluster TARGET exports: takes the token that TARGET has made for SOURCE,
-# and puts it into SOURCE, in the Secret that its Link to TARGET names. SOURCE and TARGET are contexts of your kubeconfig
-# too; URL is where SOURCE reaches the API server of TARGET. Run it again when a token was replaced.
+# Lets the operator of cluster SOURCE read what cluster TARGET exports: asks TARGET for a token of the account of SOURCE,
+# and puts it into SOURCE, in the Secret that its Link to TARGET names. The operator renews it from then on. SOURCE and
+# TARGET are contexts of your kubeconfig too; URL is where SOURCE reaches the API server of TARGET.
 set -eu
 if [ $# -ne 3 ]; then
   sed -n '2s/^# //p' "$0" >&2
@@ -12,16 +12,13 @@ fi
 source=$1 target=$2 url=$3
 namespace=linkerd-multicluster
 
-minted() {
-  kubectl --context="$target" --namespace="$namespace" get secret \
-    "linkerd-service-mirror-remote-access-$source-token" --output="jsonpath=$1"
+in_target() {
+  kubectl --context="$target" --namespace="$namespace" "$@"
 }
-authority=$(minted '{.data.ca\.crt}')
-token=$(minted '{.data.token}' | base64 --decode)
-if [ -z "$authority" ] || [ -z "$token" ]; then
-  echo "$target has made no token for $source yet: try again in a moment" >&2
-  exit 1
-fi
+authority=$(in_target get configmap kube-root-ca.crt --output='jsonpath={.data.ca\.crt}' | base64 | tr -d '\n')
+# Two days are how long the operator may be away. Whoever deletes the Secret in TARGET voids the token.
+token=$(in_target create token "linkerd-service-mirror-remote-access-$source" --duration=48h \
+  --bound-object-kind=Secret --bound-object-name="linkspan-peer-$source")
 
 # The token is in no command line, where other users of this machine could see it.
 kubectl --context="$source" apply --server-side --filename=- <<SECRET

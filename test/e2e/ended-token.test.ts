@@ -23,7 +23,7 @@ onReal('an operator that was away for longer than its token lives', () => {
     const { east, west } = clusters;
     await west.apply(namespace(LINKS_NAMESPACE));
     const access = render((chart) => {
-      new RemoteAccess(chart, 'access', { sourceCluster: 'east', namespace: LINKS_NAMESPACE, token: 'none' });
+      new RemoteAccess(chart, 'access', { sourceCluster: 'east', namespace: LINKS_NAMESPACE });
     });
     for (const object of access) await west.apply(object);
     await east.apply(link('west'));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { render } from '../../constructs/rendered/render.ts';
 import { CredentialsSecret } from '../../crds/wire.ts';
-import { readAccountToken } from '../../operator/target/renewal/account-token.ts';
+import { readAccountToken } from '../../operator/kube/account-token.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
@@ -64,10 +64,9 @@ onReal('a token that ends', () => {
     const { west } = clusters;
     await west.apply(namespace(LINKS_NAMESPACE));
     const access = render((chart) => {
-      new RemoteAccess(chart, 'access', { sourceCluster: 'east', namespace: LINKS_NAMESPACE, token: 'none' });
+      new RemoteAccess(chart, 'access', { sourceCluster: 'east', namespace: LINKS_NAMESPACE });
     });
     for (const object of access) await west.apply(object);
-    await west.apply(PEER);
     await west.apply(rootCa(caIn(clusters.westCluster.kubeconfig)));
     await clusters.east.apply(link('west'));
     await giveFirst();

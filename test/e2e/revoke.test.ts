@@ -7,7 +7,7 @@ import { parseTargetKubeconfig } from '../../operator/kube/access/secret-kubecon
 import { KubeClient } from '../../operator/kube/client.ts';
 import { ApiError } from '../../operator/kube/errors.ts';
 import { SERVICE_ACCOUNTS, SERVICES, TOKEN_REQUESTS } from '../../operator/kube/objects.ts';
-import type { TokenRequest } from '../../operator/target/renewal/account-token.ts';
+import type { TokenRequest } from '../../operator/kube/account-token.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
 import { LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../support/builders.ts';
@@ -35,10 +35,9 @@ onReal('linkspan credentials revoke', () => {
     await west.apply(namespace(LINKS_NAMESPACE));
     for (const peer of PEERS) {
       const access = render((chart) => {
-        new RemoteAccess(chart, 'access', { sourceCluster: peer, namespace: LINKS_NAMESPACE, token: 'none' });
+        new RemoteAccess(chart, 'access', { sourceCluster: peer, namespace: LINKS_NAMESPACE });
       });
       for (const object of access) await west.apply(object);
-      await west.apply(secretRef(peerSecretName(peer)));
       const bound = (await west.get(secretRef(peerSecretName(peer))))!.metadata;
       const account = { namespace: LINKS_NAMESPACE, name: remoteAccessName(peer) };
       const to = { apiVersion: 'v1', kind: 'Secret', name: bound.name, uid: bound.uid };

@@ -104,7 +104,6 @@ const remoteAccess = (exportNamespaces?: readonly string[]): readonly ApiJson[] 
       sourceCluster: 'east',
       exportNamespaces,
       linkerdController: false,
-      token: 'none',
     });
   });
 

@@ -164,7 +164,7 @@ const installTarget = async (west: MeshCluster): Promise<void> => {
       new McsCrds(chart, 'McsCrds');
       new Gateway(chart, 'Gateway');
       new GatewayPolicy(chart, 'GatewayPolicy');
-      new RemoteAccess(chart, 'RemoteAccess', { sourceCluster: 'east', flat: true });
+      new RemoteAccess(chart, 'RemoteAccess', { sourceCluster: 'east', flat: true, longLivedToken: true });
     }),
   );
 };

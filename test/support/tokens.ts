@@ -2,7 +2,7 @@
 import { parseTargetKubeconfig } from '../../operator/kube/access/secret-kubeconfig.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { type KubeObject, SECRETS, SERVICE_ACCOUNTS, TOKEN_REQUESTS } from '../../operator/kube/objects.ts';
-import type { TokenRequest } from '../../operator/target/renewal/account-token.ts';
+import type { TokenRequest } from '../../operator/kube/account-token.ts';
 import type { TestCluster } from '../cluster/index.ts';
 
 const asAdmin = async <R>(
@@ -24,15 +24,16 @@ const asAdmin = async <R>(
 export const applySecret = (cluster: Pick<TestCluster, 'kubeconfig'>, secret: object): Promise<unknown> =>
   asAdmin(cluster, 'kubectl', (client) => client.apply(SECRETS, secret as KubeObject));
 
-/** A token of a ServiceAccount that lives for ten minutes, the shortest that API servers grant. */
+/** A token of a ServiceAccount; by default it lives for ten minutes, the shortest that API servers grant. */
 export const requestToken = (
   cluster: Pick<TestCluster, 'kubeconfig'>,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   boundObjectRef?: TokenRequest['spec']['boundObjectRef'],
+  expirationSeconds = 600,
 ): Promise<string> =>
   asAdmin(cluster, 'test', async (client) => {
     const to = { of: SERVICE_ACCOUNTS, namespace, name, subresource: 'token' };
-    const spec = { expirationSeconds: 600, ...(boundObjectRef && { boundObjectRef }) };
+    const spec = { expirationSeconds, ...(boundObjectRef && { boundObjectRef }) };
     const { status } = await client.ask<TokenRequest>(TOKEN_REQUESTS, { spec }, to);
     return String(status?.token);
   });

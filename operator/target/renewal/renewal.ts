@@ -26,7 +26,7 @@ import {
   successorRequest,
   type TokenRequest,
   userOf,
-} from './account-token.ts';
+} from '../../kube/account-token.ts';
 import { renewedKubeconfig } from './renewed-kubeconfig.ts';
 
 /** Requests that are sent to a target. */

@@ -140,6 +140,14 @@ export class Cluster {
     }
   }
 
+  /**
+   * What the API server answers to something that is posted and not kept, such as a review, or a request for a token.
+   * @param to where it is posted; of itself by default
+   */
+  ask<T extends KubeObject>(of: Resource, question: object, to?: Parameters<KubeClient['ask']>[2]): Promise<T> {
+    return this.#ask(() => this.#client.ask<T>(of, question, to));
+  }
+
   /** Creates an object by server-side apply. @throws CommandError, caused by a conflict, if there is one of its name */
   async create(object: ApiJson): Promise<void> {
     const { metadata } = object;

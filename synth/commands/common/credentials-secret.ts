@@ -2,6 +2,7 @@
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { CredentialsSecret } from '../../../crds/wire.ts';
 import { parseTargetKubeconfig, type TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
 
 /** A Secret of a cluster, or a manifest of one that was never applied. */
@@ -32,4 +33,24 @@ const textOf = ({ data, stringData }: SecretManifest): string | undefined => {
     stringData?.[CredentialsSecret.key] ??
     (encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8'))
   );
+};
+
+/** Where a pod has the token of its own ServiceAccount, which the kubelet renews. */
+const POD_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
+/**
+ * Reports whether the kubeconfig in a Secret reads the token of the pod that uses it. That of Linkerd's destination
+ * controller may, where the target trusts the tokens of the source (rule P6).
+ */
+export const readsPodToken = (secret: SecretManifest | undefined): boolean => {
+  const text = secret?.type === CredentialsSecret.type ? textOf(secret) : undefined;
+  if (text === undefined) return false;
+  try {
+    const { users } = parseYaml(text) as {
+      readonly users?: readonly { readonly user?: { readonly tokenFile?: unknown } }[];
+    };
+    return users?.length === 1 && users[0]?.user?.tokenFile === POD_TOKEN;
+  } catch {
+    return false;
+  }
 };

@@ -31,7 +31,7 @@ export const portOf = (text: string): number => {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** How long to wait, in milliseconds: `30s`, `5m`, `1h`. */
+/** A duration in milliseconds: `30s`, `5m`, `1h`. */
 const timeoutOf = (text: string): number => {
   const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS[unit] ?? 0);
@@ -42,6 +42,26 @@ const timeoutOf = (text: string): number => {
 /** `--timeout`, five minutes by default. */
 export const timeoutOption = (description: string): Option =>
   new Option('--timeout <duration>', description).argParser(timeoutOf).default(timeoutOf('5m'), '5m');
+
+/** The shortest lifetime that API servers grant, in milliseconds. */
+const SHORTEST_MS = 600_000;
+
+/** `--token-lifetime`. */
+export const tokenLifetimeOption = (): Option =>
+  new Option(
+    '--token-lifetime <duration>',
+    'how long a new token lives, if the target lets it (default: as long as the one before, or 48h)',
+  ).argParser((text) => {
+    const ms = timeoutOf(text);
+    if (ms >= SHORTEST_MS) return ms;
+    throw new InvalidArgumentError('It must be at least 10m.');
+  });
+
+/** `--long-lived-token`. */
+export const LONG_LIVED_TOKEN = [
+  '--long-lived-token',
+  "a token that does not end, which Linkerd's own controller needs: it renews none",
+] as const;
 
 /** A flag of Linkerd's command line that is not taken; help and the error say why. */
 export const notTaken = (flags: string, why: string): Option =>

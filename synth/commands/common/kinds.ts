@@ -40,6 +40,8 @@ export const SELF_ACCESS_REVIEWS = kind(
   'cluster',
 );
 export const ACCESS_REVIEWS = kind('authorization.k8s.io/v1', 'subjectaccessreviews', 'SubjectAccessReview', 'cluster');
+/** What asks whose a token is. Created, and never stored. */
+export const TOKEN_REVIEWS = kind('authentication.k8s.io/v1', 'tokenreviews', 'TokenReview', 'cluster');
 export const LINKS = kind(`${LinkApi.group}/${LinkApi.version}`, LinkApi.plural, LinkApi.kind);
 export const SERVICE_FAILOVERS = kind(FailoverApi.apiVersion, FailoverApi.plural, FailoverApi.kind);
 /** Linkerd's policy: who may call what. */

@@ -1,7 +1,7 @@
 /** The options of `linkspan credentials mint`, `rotate` and `revoke`. */
 import type { Command } from 'commander';
 import { addChangeFlags, type ChangeFlags } from '../common/change-flags.ts';
-import { addNamespaceFlags, type ClusterFlags, listOf, timeoutOption } from '../common/flags.ts';
+import { addNamespaceFlags, type ClusterFlags, listOf, timeoutOption, tokenLifetimeOption } from '../common/flags.ts';
 import { addPairFlags, EXPORT_NAMESPACES, flatOption, type PairFlags } from '../link/flags.ts';
 
 /** Flags of `linkspan credentials mint`. */
@@ -10,6 +10,8 @@ export interface MintFlags extends PairFlags {
   readonly apiServerAddress?: string;
   readonly flat?: boolean;
   readonly exportNamespaces?: readonly string[];
+  /** In milliseconds. */
+  readonly tokenLifetime?: number;
 }
 
 /** Flags of `linkspan credentials rotate`. */
@@ -18,6 +20,8 @@ export interface RotateFlags extends ClusterFlags, ChangeFlags {
   readonly toKubeconfig?: string;
   readonly sourceName?: string;
   readonly revoke?: true;
+  /** In milliseconds. */
+  readonly tokenLifetime?: number;
   /** In milliseconds. */
   readonly timeout: number;
 }
@@ -35,7 +39,8 @@ export const addMintFlags = (command: Command): Command =>
       .option('--api-server-address <url>', 'where the source reaches the API server of the target')
       .addOption(flatOption())
       .option(...EXPORT_NAMESPACES, listOf)
-      .addOption(timeoutOption('how long to wait for the token')),
+      .addOption(tokenLifetimeOption())
+      .addOption(timeoutOption("how long to wait for the token of Linkerd's copy")),
     'print what would change, or the manifests for both clusters',
   );
 
@@ -51,6 +56,7 @@ export const addRotateFlags = (command: Command): Command =>
         .option('--source-name <cluster>', 'name of the source cluster (default: its context)'),
     )
       .option('--revoke', 'remove the old token, although other clusters may use the account')
+      .addOption(tokenLifetimeOption())
       .addOption(timeoutOption('how long to wait until the operator uses the new token')),
     'print what would be written and deleted',
   );

@@ -10,7 +10,7 @@ import { changesText } from '../common/change-set/text.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { manifestsText, withReport } from '../common/output.ts';
 import { accessObjects, FORCE, planAccess, writeAccess } from '../link/access.ts';
-import { accessProblems, accessServer, readAccess } from '../link/access-read.ts';
+import { accessProblems, accessServer, keptProblems, readAccess } from '../link/access-read.ts';
 import { named } from '../link/flags.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
 import { type Pair, withPair } from '../link/pair.ts';
@@ -45,7 +45,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   const way = { ...pair, ...access, settings, apiServer };
   const plan = await planAccess(way, flags);
   const changes = [...plan.access, ...plan.credentials];
-  const refused = conflictProblems(changes, FORCE);
+  const refused = [...keptProblems(pair, access, flags), ...conflictProblems(changes, FORCE)];
   if (flags.apply) {
     refuseProblems(refused);
     await withReport(resultFormat(flags), async (report) => {
@@ -58,7 +58,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   if (format === undefined) {
     await print(changesText([...changes, ...plan.deletions.map((want) => ({ want, outcome: 'deleted' as const }))]));
   } else {
-    const objects = accessObjects(way, plan);
+    const objects = await accessObjects(way, plan, flags);
     const filled = [objects.access, objects.credentials].filter((each) => each.objects.length > 0);
     await print(manifestsText(filled, format));
   }

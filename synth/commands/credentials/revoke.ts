@@ -3,8 +3,8 @@
  * foreign hands. A token that can be renewed can be renewed by a thief as well, bound to nothing; so the account goes, and
  * with it every token that was ever made of it. Safe to run again: what is gone is passed over.
  */
-import { Label, peerSecretName, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
-import { type KubeObject, type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import { Label, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
+import { type KubeObject, SECRETS } from '../../../operator/kube/objects.ts';
 import { note, print, printLine } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
@@ -15,7 +15,7 @@ import { kubectl } from '../common/command-text.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { withReport } from '../common/output.ts';
-import { type AccountRead, readAccount } from '../link/account.ts';
+import { type AccountRead, readAccount, secretsOf } from '../link/account.ts';
 import { clusterNameProblems } from '../link/pair.ts';
 import type { RevokeFlags } from './flags.ts';
 
@@ -25,12 +25,9 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
     const { namespace, serviceAccountName: name = remoteAccessName(peer) } = flags;
     refuseProblems([...clusterNameProblems('<peer>', peer, ''), ...sharedProblems(name)], ExitCode.usage);
     await withCluster(flags, async (target) => {
-      const [account, secret] = await Promise.all([
-        readAccount(target, { namespace, name }),
-        target.find<Secret>(SECRETS, { namespace, name: peerSecretName(peer) }),
-      ]);
-      refuseProblems(foreignProblems(target, account, secret));
-      const unwanted = tracesOf(target, account, secret);
+      const account = await readAccount(target, { namespace, name });
+      refuseProblems(foreignProblems(target, account));
+      const unwanted = tracesOf(target, account);
       if (unwanted.length === 0) {
         printLine(`nothing is left in ${target.context} that ${peer} could read it with`);
         return;
@@ -47,11 +44,11 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
   });
 
 /** What the peer reads the target with. Its rights go first: API servers keep no answers about these. */
-const tracesOf = (cluster: Cluster, account: AccountRead, secret: Secret | undefined): readonly Unwanted[] => {
-  const { object, rights, tokens, dead } = account;
+const tracesOf = (cluster: Cluster, account: AccountRead): readonly Unwanted[] => {
+  const { object, rights } = account;
   const ofKind = (of: Unwanted['of'], objects: readonly (KubeObject | undefined)[]) =>
     objects.flatMap((each) => (each === undefined ? [] : [{ of, object: each }]));
-  const all = [...rights, ...ofKind(SERVICE_ACCOUNTS, [object]), ...ofKind(SECRETS, [...tokens, ...dead, secret])];
+  const all = [...rights, ...ofKind(SERVICE_ACCOUNTS, [object]), ...ofKind(SECRETS, secretsOf(account))];
   return all.map((each) => ({ ...each, cluster }));
 };
 
@@ -68,24 +65,16 @@ const sharedProblems = (name: string): readonly Problem[] =>
     : [];
 
 /** What has a name of ours, and is not ours, is left alone, with all the rest. */
-const foreignProblems = (
-  target: Cluster,
-  { object, namespace, name, tokens }: AccountRead,
-  secret: Secret | undefined,
-): readonly Problem[] => {
-  const isExtension = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.extension] === Value.extension;
+const foreignProblems = (target: Cluster, { object, namespace, name, tokens }: AccountRead): readonly Problem[] => {
   const label = `${Label.extension}=${Value.extension}`;
-  const foreign = (kind: string, each: string): Problem => ({
-    object: target.title(kind, { namespace, name: each }),
-    reason: `is not known as an account of a source cluster: it lacks the label ${label}`,
-    remedy: `if it is one, run \`${kubectl(target, '-n', namespace, 'label', kind.toLowerCase(), each, label)}\``,
-  });
-  const isUnknown = object === undefined ? tokens.length > 0 : !isExtension(object);
+  const isUnknown =
+    object === undefined ? tokens.length > 0 : object.metadata.labels?.[Label.extension] !== Value.extension;
+  if (!isUnknown) return [];
   return [
-    ...(isUnknown ? [foreign(SERVICE_ACCOUNTS.kind, name)] : []),
-    // One that holds nothing is of no use but to bind tokens to.
-    ...(secret !== undefined && !isExtension(secret) && Object.keys(secret.data ?? {}).length > 0
-      ? [foreign(SECRETS.kind, secret.metadata.name)]
-      : []),
+    {
+      object: target.title(SERVICE_ACCOUNTS.kind, { namespace, name }),
+      reason: `is not known as an account of a source cluster: it lacks the label ${label}`,
+      remedy: `if it is one, run \`${kubectl(target, '-n', namespace, 'label', 'serviceaccount', name, label)}\``,
+    },
   ];
 };

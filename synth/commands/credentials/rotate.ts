@@ -1,12 +1,12 @@
 /**
- * `linkspan credentials rotate`: a new token for the account that a Link reads its target with. The old one is removed
- * when the operator reports that it uses the new one. Whatever ends the command, running it again finishes: what it needs
- * to know is on the Secret of the Link before anything is deleted.
+ * `linkspan credentials rotate`: a new token for the account that a Link reads its target with, bound to a Secret of its
+ * own, and one for Linkerd's copy. The old ones are revoked when the operator reports that it uses the new one. Whatever
+ * ends the command, running it again finishes: what it needs to know is on the Secret of the Link before anything is deleted.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, CredentialsSecret } from '../../../crds/wire.ts';
 import { inUseMessage } from '../../../operator/kube/access/secret-kubeconfig.ts';
-import { SECRETS } from '../../../operator/kube/objects.ts';
+import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { note, print } from '../../print.ts';
 import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { compare, compareOne, conflictProblems } from '../common/change-set/compare.ts';
@@ -15,15 +15,16 @@ import { changesText } from '../common/change-set/text.ts';
 import type { Unwanted, Want } from '../common/change-set/want.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
+import { readCredentials } from '../common/credentials-secret.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { FORCE, takesOf } from '../link/access.ts';
+import { isBoundTo, peerSecret, requestToken } from '../link/ending-token.ts';
 import { withTwoClusters } from '../link/pair.ts';
 import { awaitToken, tokenSecret } from '../link/token.ts';
 import type { RotateFlags } from './flags.ts';
-import type { Rotated } from './kubeconfig.ts';
 import { type CopyMetadata, recordOf, type Rotation, rotationOf } from './rotation.ts';
 
 /** Runs the command. Sets the exit code. */
@@ -32,7 +33,11 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
     withTwoClusters(flags, async (clusters) => {
       const rotation = await rotationOf(link, clusters, flags);
       // No token can be made to compare with: any other will do.
-      const changes = await compare([tokenWant(rotation), secretWant(rotation, rotation.withToken('none'), flags)]);
+      const { written = 'none' } = rotation;
+      const changes = await compare([
+        ...accountWants(rotation),
+        secretWant(rotation, rotation.withToken(written), flags),
+      ]);
       if (!flags.apply) {
         await preview(rotation, changes, flags);
         return;
@@ -42,24 +47,26 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
     }),
   );
 
-const tokenWant = ({ target, account, next }: Rotation): Want => ({
-  cluster: target,
-  object: tokenSecret(account, next),
-});
+/** The Secrets of the target that the next tokens are bound to, or in. */
+const accountWants = ({ target, account, next, copy }: Rotation): readonly Want[] =>
+  [peerSecret(account, next), ...(copy === undefined ? [] : [tokenSecret(account, copy.next)])].map((object) => ({
+    cluster: target,
+    object,
+  }));
 
 /** The Secret of the Link with another token, and what is to be done from then on. */
-const secretWant = (rotation: Rotation, rotated: Rotated, { forceConflicts }: RotateFlags): Want => {
+const secretWant = (rotation: Rotation, kubeconfig: string, { forceConflicts }: RotateFlags): Want => {
   const { source, secret, targetUid = secret.metadata.annotations?.[Annotation.targetClusterUid] } = rotation;
   const { namespace, name } = secret.metadata;
   const annotations = {
     ...(targetUid !== undefined && { [Annotation.targetClusterUid]: targetUid }),
     [Annotation.rotation]: recordOf(rotation),
   };
-  const object = credentialsSecret({ namespace, name, annotations }, rotated);
+  const object = credentialsSecret({ namespace, name, annotations }, kubeconfig);
   return { cluster: source, object, ...takesOf(forceConflicts, [['data']]) };
 };
 
-const tokensOf = ({ target, old }: Rotation): readonly Unwanted[] =>
+const oldOf = ({ target, old }: Rotation): readonly Unwanted[] =>
   old.map((object) => ({ cluster: target, of: SECRETS, object }));
 
 const preview = async (
@@ -70,16 +77,16 @@ const preview = async (
   const { source, target, account, secret, copy, old, kept } = rotation;
   const format = manifestFormat(flags);
   if (format === undefined) {
-    const gone = tokensOf(rotation).map((want) => ({ want, outcome: 'deleted' as const }));
+    const gone = oldOf(rotation).map((want) => ({ want, outcome: 'deleted' as const }));
     await print(changesText([...changes, ...gone]));
   } else {
     const purpose = `the next token of ServiceAccount ${account.name}`;
-    const objects = [tokenWant(rotation).object];
+    const objects = accountWants(rotation).map(({ object }) => object);
     await print(manifestsText([{ context: target.context, purpose, objects }], format));
   }
   const notes = [
     ...[secret.metadata, ...(copy ? [copy.metadata] : [])].map(
-      (metadata) => `${source.title(SECRETS.kind, metadata)} would get the token`,
+      (metadata) => `${source.title(SECRETS.kind, metadata)} would get a new token`,
     ),
     ...old.map(({ metadata }) => `${target.title(SECRETS.kind, metadata)} would be deleted`),
     ...(kept.length === 0 ? [] : [keptNote(rotation)]),
@@ -92,24 +99,32 @@ const keptNote = ({ target, account, kept }: Rotation): string =>
   `account ${account.name}: delete it when none does, or use --revoke`;
 
 const carryOut = async (rotation: Rotation, flags: RotateFlags, report: ResultReport): Promise<void> => {
-  const { source, target, secret, copy, account, next, kept, withToken } = rotation;
-  await execute(await compare([tokenWant(rotation)]), report);
-  const { token } = await awaitToken(target, { namespace: account.namespace, name: next }, flags.timeout);
-  const rotated = withToken(token);
-  await execute(await compare([secretWant(rotation, rotated, flags)]), report);
-  await untilUsed(rotation, rotated, flags);
-  if (copy !== undefined) {
-    const want = { cluster: source, object: credentialsSecret(copy.metadata, rotated), takes: [['data']] };
-    // Linkerd's destination controller notices a Secret that comes or goes, not one that changes; and with two Secrets for
-    // one cluster it forgets the cluster when either goes.
-    if (copy.live !== undefined && (await compareOne(want)).outcome !== 'unchanged') {
-      await executeDeletions([{ cluster: source, of: SECRETS, object: copy.live }], report);
-    }
-    await createAgain(want, flags.timeout, report);
-  }
-  await executeDeletions(tokensOf(rotation), report);
+  const { source, target, secret, account, next, written, lifetimeMs, kept, withToken } = rotation;
+  await execute(await compare(accountWants(rotation)), report);
+  const kubeconfig = withToken(written ?? (await requestToken(target, account, next, lifetimeMs)));
+  await execute(await compare([secretWant(rotation, kubeconfig, flags)]), report);
+  await untilUsed(rotation, flags);
+  await replaceCopy(rotation, flags, report);
+  await executeDeletions(oldOf(rotation), report);
   await source.patch(SECRETS, secret.metadata, { metadata: { annotations: { [Annotation.rotation]: null } } });
   if (kept.length > 0) note(keptNote(rotation));
+};
+
+/** Gives Linkerd's copy its own next token, which does not end. */
+const replaceCopy = async (
+  { source, target, copy, account, withToken }: Rotation,
+  { timeout }: RotateFlags,
+  report: ResultReport,
+): Promise<void> => {
+  if (copy === undefined) return;
+  const { token } = await awaitToken(target, { namespace: account.namespace, name: copy.next }, timeout);
+  const want = { cluster: source, object: credentialsSecret(copy.metadata, withToken(token)), takes: [['data']] };
+  // Linkerd's destination controller notices a Secret that comes or goes, not one that changes; and with two Secrets for
+  // one cluster it forgets the cluster when either goes.
+  if (copy.live !== undefined && (await compareOne(want)).outcome !== 'unchanged') {
+    await executeDeletions([{ cluster: source, of: SECRETS, object: copy.live }], report);
+  }
+  await createAgain(want, timeout, report);
 };
 
 /** Creates what was just deleted, also if the server is away for a moment. */
@@ -132,7 +147,7 @@ const createAgain = (want: Want, timeoutMs: number, report: ResultReport): Promi
   );
 };
 
-const credentialsSecret = ({ name, namespace, labels, annotations }: CopyMetadata, { text }: Rotated): ApiJson => ({
+const credentialsSecret = ({ name, namespace, labels, annotations }: CopyMetadata, kubeconfig: string): ApiJson => ({
   apiVersion: 'v1',
   kind: SECRETS.kind,
   type: CredentialsSecret.type,
@@ -142,24 +157,31 @@ const credentialsSecret = ({ name, namespace, labels, annotations }: CopyMetadat
     ...(labels && { labels }),
     ...(annotations && { annotations }),
   },
-  data: { [CredentialsSecret.key]: Buffer.from(text).toString('base64') },
+  data: { [CredentialsSecret.key]: Buffer.from(kubeconfig).toString('base64') },
 });
 
-/** Waits until the operator reads the target with the new token. */
+/** Waits until the operator reads the target with the new token, or with one that it has renewed it by since. */
 const untilUsed = async (
-  { source, link }: Rotation,
-  { fingerprint }: Rotated,
+  { source, target, link, secret, account, next }: Rotation,
   { namespace, timeout }: RotateFlags,
 ): Promise<void> => {
   const ref = { namespace, name: link };
+  const peer = await target.find(SECRETS, { namespace: account.namespace, name: next });
   await waitFor(
     `the operator of ${source.context} to use the new token`,
     async () => {
-      const found = await source.find<LinkObject>(LINKS, ref);
+      const [found, now] = await Promise.all([
+        source.find<LinkObject>(LINKS, ref),
+        source.find<Secret>(SECRETS, secret.metadata),
+      ]);
       const valid = conditionOf(found, 'CredentialsValid');
       if (valid === undefined) return { pending: 'no operator has reported on the Link' };
       if (valid.status !== 'True') return { pending: `${valid.reason}: ${valid.message}` };
-      return valid.message === inUseMessage(fingerprint)
+      const credentials = readCredentials(now);
+      return credentials.ok &&
+        peer !== undefined &&
+        isBoundTo(peer, credentials.access.token ?? '') &&
+        valid.message.startsWith(inUseMessage(credentials.access.fingerprint))
         ? { done: undefined }
         : { pending: 'it reports that it uses the old one' };
     },

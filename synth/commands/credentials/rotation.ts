@@ -9,13 +9,14 @@ import { linkspanPair } from '../common/command-text.ts';
 import { CommandError, refuseProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import { accountInUse } from '../link/access-read.ts';
-import { type AccountRead, ownerOf, readAccount } from '../link/account.ts';
-import { otherTargetProblems, readHeld, tokensIn } from '../link/held.ts';
+import { type AccountRead, isBehind, isOneOf, ownerOf, readAccount, secretsOf } from '../link/account.ts';
+import { freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf } from '../link/ending-token.ts';
+import { type Held, otherTargetProblems, readHeld, tokensIn } from '../link/held.ts';
 import { keptProblem } from '../link/keeper.ts';
 import type { TwoClusters } from '../link/pair.ts';
 import { freeTokenName, tokenIn } from '../link/token.ts';
 import type { RotateFlags } from './flags.ts';
-import { readKubeconfig, type Rotated } from './kubeconfig.ts';
+import { readKubeconfig } from './kubeconfig.ts';
 
 /** What identifies the copy for Linkerd's destination controller, and is to be the same once it is made anew. */
 export interface CopyMetadata {
@@ -23,6 +24,15 @@ export interface CopyMetadata {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The control plane's copy as it is rotated. */
+export interface CopyRotation {
+  readonly metadata: CopyMetadata;
+  /** Undefined if a run that was stopped has deleted it. */
+  readonly live: Secret | undefined;
+  /** Name of the Secret of the target with its next token, which does not end. */
+  readonly next: string;
 }
 
 /** What is rotated. */
@@ -34,13 +44,16 @@ export interface Rotation {
   readonly targetUid: string | undefined;
   /** The Secret of the Link. */
   readonly secret: Secret;
-  /** The control plane's copy; `live` is undefined if a run that was stopped has deleted it. */
-  readonly copy: { readonly metadata: CopyMetadata; readonly live: Secret | undefined } | undefined;
-  readonly withToken: (token: string) => Rotated;
+  readonly copy: CopyRotation | undefined;
+  readonly withToken: (token: string) => string;
   readonly account: AccountRead;
-  /** Name of the Secret of the target with the next token. */
+  /** Name of the Secret of the target that the next token is bound to. */
   readonly next: string;
-  /** The Secrets of the target with tokens that are to go. */
+  /** The next token, if a run that was stopped has written it; else one is asked for. */
+  readonly written: string | undefined;
+  /** How long it lives, in milliseconds. */
+  readonly lifetimeMs: number;
+  /** The Secrets of the target that are to go, with the tokens that they hold or that are bound to them. */
   readonly old: readonly Secret[];
   /** Those that stay, since others may use them. */
   readonly kept: readonly Secret[];
@@ -53,83 +66,106 @@ export const rotationOf = async (
   flags: RotateFlags,
 ): Promise<Rotation> => {
   const { namespace, sourceName = source.context, revoke } = flags;
-  const refuse = (object: string, reason: string, remedy: string): never => {
-    throw new CommandError([{ object, reason, remedy }]);
-  };
   const held = await readHeld(source, link, flags);
-  if (held.link?.spec?.targetClusterName === undefined) {
-    const object = source.title(LINKS.kind, { namespace, name: link });
-    return refuse(object, 'not found', 'name a Link, and its namespace with --namespace');
-  }
-  const { secret } = held;
-  const title = source.title(SECRETS.kind, { namespace, name: held.secretName });
   const mint = (...flags: readonly string[]): string =>
     linkspanPair(source, target, 'credentials', 'mint', ...flags, '--name', link);
   const minting = `make new credentials with \`${mint('--apply')}\``;
-  if (secret === undefined) return refuse(title, 'not found', minting);
-  const read = readKubeconfig(secret);
-  if (!read.ok) return refuse(title, read.reason, minting);
+  const { secret, read } = readSecret(source, link, held, namespace, minting);
   refuseProblems(otherTargetProblems(source, target, targetUid, held));
   const used = await accountInUse(target, { ...held, copy: undefined }, namespace);
   if (used === undefined) {
-    const reason = `its token is in no Secret of namespace ${namespace} of ${target.context}`;
-    return refuse(title, reason, `check --to-context, or ${minting}`);
+    const reason = `its token is of no account in namespace ${namespace} of ${target.context}`;
+    return refuse(source.title(SECRETS.kind, secret.metadata), reason, `check --to-context, or ${minting}`);
   }
 
-  const account = await readAccount(target, used);
-  const all = [...account.tokens, ...account.dead];
-  const isHeld = (token: Secret, by: readonly Secret[]): boolean => tokensIn(by).has(tokenIn(token)?.token ?? '');
-  const copied =
-    held.copy !== undefined &&
-    all.some((each) =>
-      isHeld(
-        each,
-        [held.copy].filter((copy) => copy !== undefined),
-      ),
-    );
-  const force = { isForced: flags.forceConflicts === true, minting: mint('-o', 'yaml') };
-  const written = [secret, ...(copied && held.copy !== undefined ? [held.copy] : [])];
-  refuseProblems(written.flatMap((each) => keptProblem(source, each, force)));
-
+  const own = tokensIn([secret]);
+  const account = await readAccount(target, used, own);
   const before = recordIn(secret);
-  const current = account.tokens.findIndex((each) => isHeld(each, [secret]));
-  // A younger one is what a run that was stopped has made; so is the one in use, if its run says so.
-  const made =
-    before !== undefined && current >= 0 ? account.tokens[current] : account.tokens.slice(0, Math.max(current, 0))[0];
-  const next = made?.metadata.name ?? freeTokenName(account.name, all);
-  const isOwn = revoke === true || ownerOf(account, { sourceUid, sourceName, held: tokensIn([secret]) }) === 'source';
+  const copy = copyOf(account, held, before);
+  const force = { isForced: flags.forceConflicts === true, minting: mint('-o', 'yaml') };
+  const writes = [secret, ...(copy?.live === undefined ? [] : [copy.live])];
+  refuseProblems(writes.flatMap((each) => keptProblem(source, each, force)));
+
+  const { token } = read;
+  const current = account.peers.findIndex((each) => isBoundTo(each, token));
+  const isWritten = before !== undefined && current >= 0;
+  // A younger one is what a run that was stopped has made, or that nothing is bound to yet.
+  const made = isWritten ? account.peers[current] : account.peers.slice(0, current < 0 ? 1 : current)[0];
+  const next = made?.metadata.name ?? freePeerName(account.name, account.peers);
+  const isOwn = revoke === true || ownerOf(account, { sourceUid, sourceName, held: own }) === 'source';
+  const others = tokensIn(held.others);
   const mayGo = (each: Secret): boolean =>
-    account.dead.includes(each) || (isOwn && (revoke === true || !isHeld(each, held.others)));
-  const rest = all.filter(({ metadata }) => metadata.name !== next);
+    account.dead.includes(each) || (isOwn && (revoke === true || !isBehind(each, others)));
+  const rest = secretsOf(account).filter(({ metadata }) => metadata.name !== next && metadata.name !== copy?.next);
   return {
     source,
     target,
     link,
     targetUid,
     secret,
-    copy: copied && held.copy ? { metadata: held.copy.metadata, live: held.copy } : lostCopy(before, held.copy),
+    copy,
     withToken: read.withToken,
     account,
     next,
+    written: isWritten ? token : undefined,
+    lifetimeMs: flags.tokenLifetime ?? lifetimeOf(token) ?? LIFETIME_MS,
     old: rest.filter(mayGo),
     kept: rest.filter((each) => !mayGo(each)),
   };
 };
 
-/** The copy that a run which was stopped has deleted, and not made anew. */
-const lostCopy = (before: Unfinished | undefined, live: Secret | undefined): Rotation['copy'] =>
-  before?.copy !== undefined && live === undefined ? { metadata: before.copy, live: undefined } : undefined;
+const refuse = (object: string, reason: string, remedy: string): never => {
+  throw new CommandError([{ object, reason, remedy }]);
+};
+
+/** The Secret of the Link, which must have a token. */
+const readSecret = (source: Cluster, link: string, held: Held, namespace: string, minting: string) => {
+  if (held.link?.spec?.targetClusterName === undefined) {
+    const object = source.title(LINKS.kind, { namespace, name: link });
+    return refuse(object, 'not found', 'name a Link, and its namespace with --namespace');
+  }
+  const { secret } = held;
+  const title = source.title(SECRETS.kind, { namespace, name: held.secretName });
+  if (secret === undefined) return refuse(title, 'not found', minting);
+  const read = readKubeconfig(secret);
+  return read.ok ? { secret, read } : refuse(title, read.reason, minting);
+};
+
+/** The copy, if it is of the account. One that a run has deleted is made anew; one that it has written has the next token. */
+const copyOf = (
+  account: AccountRead,
+  { copy: live }: Held,
+  before: Unfinished | undefined,
+): CopyRotation | undefined => {
+  if (before?.copy !== undefined) {
+    const { next, ...metadata } = before.copy;
+    return { metadata, live, next };
+  }
+  const tokens = tokensIn([live]);
+  if (live === undefined || ![...tokens].some((token) => isOneOf(account, token) || isBehindDead(account, token))) {
+    return undefined;
+  }
+  const current = account.tokens.findIndex((each) => isBehind(each, tokens));
+  const made = account.tokens.slice(0, Math.max(current, 0))[0];
+  const next = made?.metadata.name ?? freeTokenName(account.name, [...account.tokens, ...account.dead]);
+  return { metadata: live.metadata, live, next };
+};
+
+const isBehindDead = ({ dead }: AccountRead, token: string): boolean =>
+  dead.some((secret) => tokenIn(secret)?.token === token);
 
 /** What a run has yet to do once the Secret of the Link is written. */
 interface Unfinished {
-  readonly copy?: CopyMetadata | undefined;
+  readonly copy?: (CopyMetadata & { readonly next: string }) | undefined;
 }
 
 /** The record of a rotation, for the Secret of the Link. */
 export const recordOf = ({ copy }: Rotation): string => {
   if (copy === undefined) return '{}';
   const { namespace, name, labels, annotations } = copy.metadata;
-  return JSON.stringify({ copy: { namespace, name, labels, annotations } } satisfies Unfinished);
+  return JSON.stringify({
+    copy: { namespace, name, labels, annotations, next: copy.next },
+  } satisfies Unfinished);
 };
 
 const recordIn = ({ metadata }: Secret): Unfinished | undefined => {
@@ -137,7 +173,8 @@ const recordIn = ({ metadata }: Secret): Unfinished | undefined => {
   if (text === undefined) return undefined;
   try {
     const { copy } = JSON.parse(text) as Unfinished;
-    return typeof copy?.name === 'string' && typeof copy.namespace === 'string' ? { copy } : {};
+    const isWhole = [copy?.name, copy?.namespace, copy?.next].every((each) => typeof each === 'string');
+    return isWhole ? { copy } : {};
   } catch {
     return {};
   }

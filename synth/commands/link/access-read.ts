@@ -5,11 +5,15 @@
 import { keeperOf } from '../../../operator/kube/keeper.ts';
 import { Annotation, remoteAccessName, OUR_MANAGERS } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import { readAccountToken } from '../../../operator/kube/account-token.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { kubectl, linkspanPair } from '../common/command-text.ts';
+import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { Problem } from '../common/command-error.ts';
-import { type AccountRead, accountProblems, isFlat, isProven, ownerOf, readAccount } from './account.ts';
+import { readsPodToken } from '../common/credentials-secret.ts';
+import { type AccountRead, accountProblems, isFlat, isProven, isValid, ownerOf, readAccount } from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
+import { isTokenOf } from './ending-token.ts';
 import { type Held, heldServer, otherTargetProblems, readHeld, type SourceNamespaces, tokensIn } from './held.ts';
 import { keptProblem } from './keeper.ts';
 import type { Pair } from './pair.ts';
@@ -30,6 +34,8 @@ export interface AccessRead {
   readonly held: Held;
   /** Whether Linkerd may read the target, or is to. */
   readonly flat: boolean;
+  /** Whether it needs a token for that: a copy that reads the one of its own pod stays as it is. */
+  readonly copies: boolean;
   /** The only namespaces that the source may read; undefined for all. */
   readonly exportNamespaces: readonly string[] | undefined;
 }
@@ -41,23 +47,26 @@ export const readAccess = async (
 ): Promise<AccessRead> => {
   const { namespace } = flags;
   const held = await readHeld(source, targetName, flags);
+  const tokens = tokensIn([held.secret, held.copy]);
   const own = { namespace, name: remoteAccessName(sourceName) };
   const used = flags.sourceName === undefined ? await accountInUse(target, held, namespace) : undefined;
-  let account = await readAccount(target, used ?? own);
+  let account = await readAccount(target, used ?? own, tokens);
   const claim = { sourceUid, sourceName, held: new Set<string>() };
   if (used !== undefined && used.name !== own.name && ownerOf(account, claim) !== 'source') {
-    account = await readAccount(target, own);
+    account = await readAccount(target, own, tokens);
   }
   const limit = flags.exportNamespaces ?? held.link?.spec?.targetNamespaces ?? [];
+  const flat = flags.flat ?? (isFlat(account) || held.copy !== undefined || (!held.link && flags.gateway === false));
   return {
     account,
     held,
-    flat: flags.flat ?? (isFlat(account) || held.copy !== undefined || (!held.link && flags.gateway === false)),
+    flat,
+    copies: flat && !readsPodToken(held.copy),
     exportNamespaces: limit.length === 0 ? undefined : limit,
   };
 };
 
-/** The account whose token the source has. */
+/** The account whose token the source has; that of the Link counts before that of the copy. */
 export const accountInUse = async (
   target: Cluster,
   { secret, copy }: Held,
@@ -65,9 +74,19 @@ export const accountInUse = async (
 ): Promise<Account | undefined> => {
   const tokens = tokensIn([secret, copy]);
   if (tokens.size === 0) return undefined;
-  const current = (await allTokenSecrets(target, namespace)).find((each) => tokens.has(tokenIn(each)?.token ?? ''));
-  const name = current?.metadata.annotations?.[Annotation.serviceAccountName];
-  return name === undefined ? undefined : { namespace, name };
+  const secrets = await allTokenSecrets(target, namespace);
+  for (const token of tokens) {
+    const name = secrets.find((each) => tokenIn(each)?.token === token)?.metadata.annotations?.[
+      Annotation.serviceAccountName
+    ];
+    if (name !== undefined) return { namespace, name };
+    // One that ends says whose it is.
+    const read = readAccountToken(token);
+    if (read?.namespace !== namespace) continue;
+    const account = { namespace, name: read.account };
+    if (isTokenOf(account, await target.find(SERVICE_ACCOUNTS, account), read)) return account;
+  }
+  return undefined;
 };
 
 /** Where the source reaches the target: as the flag says, else as the credentials have it that it reads the target with. */
@@ -90,30 +109,35 @@ export const accessServer = (
 /** Reports whether a Secret is left to whoever keeps it, since the token in it is valid. */
 export const isLeft = (
   secret: Secret | undefined,
-  { tokens }: AccountRead,
+  account: AccountRead,
   { forceConflicts, apiServerAddress }: AccessFlags & { readonly apiServerAddress?: string | undefined },
 ): boolean => {
   const keeper = secret && keeperOf(secret, OUR_MANAGERS);
   if (keeper === undefined || (forceConflicts && !keeper.isController) || apiServerAddress !== undefined) return false;
-  const held = tokensIn([secret]);
-  return tokens.some((each) => held.has(tokenIn(each)?.token ?? ''));
+  return [...tokensIn([secret])].some((token) => isValid(account, token));
 };
 
-/** Why an account or the credentials must not be written. */
+/** Why an account or the credentials must not be made. */
 export const accessProblems = (
-  { source, target, sourceUid, targetUid, sourceName, targetName }: Pair,
-  { account, held, flat }: AccessRead,
+  { source, target, sourceUid, targetUid, sourceName }: Pair,
+  { account, held }: AccessRead,
+  flags: AccessFlags,
+): readonly Problem[] => [
+  ...accountProblems(target, account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) }),
+  ...otherTargetProblems(source, target, targetUid, held),
+  ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
+];
+
+/** Why the credentials must not be written, though they may be printed: somebody else keeps them. */
+export const keptProblems = (
+  { source, target, targetName }: Pair,
+  { account, held, copies }: AccessRead,
   flags: AccessFlags & { readonly apiServerAddress?: string | undefined },
 ): readonly Problem[] => {
   const minting = linkspanPair(source, target, 'credentials', 'mint', '-o', 'yaml', '--name', targetName);
   const force = { isForced: flags.forceConflicts === true, minting };
-  const secrets = [held.secret, ...(flat ? [held.copy] : [])].filter((each) => each !== undefined);
-  return [
-    ...accountProblems(target, account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) }),
-    ...otherTargetProblems(source, target, targetUid, held),
-    ...secrets.filter((each) => !isLeft(each, account, flags)).flatMap((each) => keptProblem(source, each, force)),
-    ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
-  ];
+  const secrets = [held.secret, ...(copies ? [held.copy] : [])].filter((each) => each !== undefined);
+  return secrets.filter((each) => !isLeft(each, account, flags)).flatMap((each) => keptProblem(source, each, force));
 };
 
 /** Linkerd's destination controller fails of a cluster that it has credentials for, and may not read. */

@@ -1,22 +1,27 @@
 /**
- * The writes of an account and of the credentials that its token becomes. What is deleted is deleted last: rights that are
+ * The writes of an account and of the credentials that its tokens become. What is deleted is deleted last: rights that are
  * not granted any more, and tokens of accounts that are gone.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { SECRETS } from '../../../operator/kube/objects.ts';
+import { OUR_MANAGERS } from '../../../crds/wire.ts';
+import { keeperOf } from '../../../operator/kube/keeper.ts';
+import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { note } from '../../print.ts';
 import { type Change, compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute } from '../common/change-set/execute.ts';
 import type { FieldPath } from '../common/change-set/fields.ts';
 import { ALL_FIELDS, type Unwanted, type Want } from '../common/change-set/want.ts';
 import { refuseProblems } from '../common/command-error.ts';
+import { asWritten } from '../credentials/kubeconfig.ts';
 import type { ClusterObjects, ResultReport } from '../common/output.ts';
 import { type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
-import { recordOf } from './account.ts';
+import { isValid, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
-import { accessManifests, credentialsManifests, type LinkSettings } from './manifests.ts';
+import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } from './ending-token.ts';
+import { tokensIn } from './held.ts';
+import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
 import type { Pair } from './pair.ts';
-import { awaitToken, freeTokenName, type Token, tokenIn } from './token.ts';
+import { awaitToken, freeTokenName, tokenIn } from './token.ts';
 
 /** One way, as far as reading the target goes. */
 export interface AccessWay extends Pair, AccessRead {
@@ -29,18 +34,30 @@ export interface AccessPlan {
   readonly access: readonly Change[];
   readonly credentials: readonly Change[];
   readonly deletions: readonly Unwanted[];
-  /** Undefined until Kubernetes has made it. */
-  readonly token: Token | undefined;
-  /** Name of the Secret that it is in, or is to be in. */
-  readonly tokenSecret: string;
-  readonly wantsOf: (token: Token) => readonly Want[];
+  /** Those that the source keeps; what is not there is made when the account is written. */
+  readonly kept: Partial<SourceTokens>;
+  readonly secrets: AccessSecrets;
+  /** How long a new token lives, in milliseconds. */
+  readonly lifetimeMs: number;
+  readonly wantsOf: (tokens: SourceTokens) => readonly Want[];
 }
 
-/** Stands in for a token that is not made yet, so that the API server can say whether it would take the Secrets. */
-const NO_TOKEN: Token = {
-  token: 'none',
-  caData: Buffer.from('-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n').toString('base64'),
+/** Names of the Secrets of an account. */
+interface AccessSecrets {
+  readonly peerSecret: string;
+  /** Undefined if no token is needed that does not end. */
+  readonly tokenSecret: string | undefined;
+}
+
+/** Flags of a command that makes credentials. */
+type PlanFlags = AccessFlags & {
+  readonly apiServerAddress?: string | undefined;
+  /** In milliseconds. */
+  readonly tokenLifetime?: number | undefined;
 };
+
+/** Stands in for a token that is not made yet, so that the API server can say whether it would take the Secrets. */
+const NO_TOKEN = 'none';
 
 /** What an existing object of a flag's may be changed in, whoever has set it. */
 export const takesOf = (isForced: true | undefined, fields: readonly FieldPath[] = []): Pick<Want, 'takes'> => ({
@@ -48,25 +65,22 @@ export const takesOf = (isForced: true | undefined, fields: readonly FieldPath[]
 });
 
 /** Compares an account and the credentials with what is there. @throws CommandError if an API server would refuse them */
-export const planAccess = async (
-  way: AccessWay,
-  flags: AccessFlags & { readonly apiServerAddress?: string | undefined },
-): Promise<AccessPlan> => {
-  const { source, target, targetUid, account, held, flat, settings, apiServer } = way;
-  const tokenSecret = account.tokens[0]?.metadata.name ?? freeTokenName(account.name, account.dead);
-  const token = account.tokens.map(tokenIn).find((each) => each !== undefined);
-  const manifests = manifestsOf(way, tokenSecret);
-  const place = { ...flags, flat, secretName: held.secretName, targetUid };
-  const wantsOf = (made: Token): readonly Want[] =>
-    credentialsManifests(settings, apiServer, made, place)
-      .filter(({ metadata }) => {
-        const live = [held.secret, held.copy].find((each) => each?.metadata.namespace === metadata.namespace);
-        return !isLeft(live, account, flags);
-      })
+export const planAccess = async (way: AccessWay, flags: PlanFlags): Promise<AccessPlan> => {
+  const { source, target, account, held, copies } = way;
+  const secrets = {
+    peerSecret: account.peers[0]?.metadata.name ?? freePeerName(account.name, account.peers),
+    tokenSecret: copies ? (account.tokens[0]?.metadata.name ?? freeTokenName(account.name, account.dead)) : undefined,
+  };
+  const kept = keptTokens(way);
+  const manifests = manifestsOf(way, secrets);
+  const rendered = await credentialsOf(way, flags);
+  const wantsOf = (tokens: SourceTokens): readonly Want[] =>
+    rendered(tokens)
+      .filter((object) => !isLeft(liveOf(way, object), account, flags))
       .map((object) => ({ cluster: source, object, ...takesOf(flags.forceConflicts, [['data']]) }));
   const [access, credentials] = await Promise.all([
     compare(manifests.map((object) => ({ cluster: target, object, ...takesOf(flags.forceConflicts) }))),
-    compare(wantsOf(token ?? NO_TOKEN)),
+    compare(wantsOf({ link: kept.link ?? NO_TOKEN, copy: copies ? (kept.copy ?? NO_TOKEN) : undefined })),
   ]);
   const isWanted = ({ kind, metadata: { namespace } }: { readonly kind: string; metadata: ApiJson['metadata'] }) =>
     manifests.some((each) => each.kind === kind && each.metadata.namespace === namespace);
@@ -75,57 +89,113 @@ export const planAccess = async (
   );
   const dead = account.dead.map((object) => ({ of: SECRETS, object }));
   const deletions = [...stale, ...dead].map((each) => ({ ...each, cluster: target }));
-  return { access, credentials, deletions, token, tokenSecret, wantsOf };
+  const [before = ''] = tokensIn([held.secret]);
+  const lifetimeMs = flags.tokenLifetime ?? lifetimeOf(before) ?? LIFETIME_MS;
+  return { access, credentials, deletions, kept, secrets, lifetimeMs, wantsOf };
+};
+
+/** The Secret of the source in whose place a rendered one would be. */
+const liveOf = ({ held }: AccessWay, { metadata }: ApiJson): Secret | undefined =>
+  [held.secret, held.copy].find((each) => each?.metadata.namespace === metadata.namespace);
+
+/** The tokens that are valid. One that ends is kept if it is bound to the youngest Secret for that. */
+const keptTokens = ({ account, held, copies }: AccessWay): Partial<SourceTokens> => {
+  const [peer] = account.peers;
+  const isCurrent = (token: string): boolean =>
+    lifetimeOf(token) === undefined || (peer !== undefined && isBoundTo(peer, token));
+  const link = [...tokensIn([held.secret])].find((token) => isValid(account, token) && isCurrent(token));
+  const copy = copies ? account.tokens.map(tokenIn).find((each) => each !== undefined)?.token : undefined;
+  return { ...(link !== undefined && { link }), ...(copy !== undefined && { copy }) };
+};
+
+/** Renders the credentials. */
+const credentialsOf = async (
+  way: AccessWay,
+  flags: PlanFlags,
+): Promise<(tokens: SourceTokens) => readonly ApiJson[]> => {
+  const { target, targetUid, held, settings, apiServer, account } = way;
+  const caData = apiServer.caData ?? (await caOf(target, account));
+  const place = { ...flags, secretName: held.secretName, targetUid };
+  return (tokens) =>
+    credentialsManifests(settings, { ...apiServer, caData }, tokens, place).map((object) =>
+      asWritten(object, liveOf(way, object)),
+    );
 };
 
 /** The manifests of the account. It keeps the source that it records where that may not be read. */
 const manifestsOf = (
   { account, sourceUid, flat, exportNamespaces }: AccessWay,
-  tokenSecret: string,
+  secrets: AccessSecrets,
 ): readonly ApiJson[] =>
   accessManifests(account, {
     flat,
     exportNamespaces,
-    tokenSecret,
+    ...secrets,
     sourceUid: sourceUid ?? recordOf(account.object),
   });
 
-/** What would be written. Credentials that no token has been made for yet are left out, with a note on stderr. */
-export const accessObjects = (
+/**
+ * What would be written. The credentials hold a new token if the account is there and the source keeps none; else they are
+ * left out, with a note on stderr.
+ */
+export const accessObjects = async (
   way: AccessWay,
-  { token, tokenSecret, wantsOf }: AccessPlan,
-): { readonly access: ClusterObjects; readonly credentials: ClusterObjects } => {
+  plan: AccessPlan,
+  flags: PlanFlags,
+): Promise<{ readonly access: ClusterObjects; readonly credentials: ClusterObjects }> => {
   const { source, target, sourceName, targetName } = way;
-  if (token === undefined) {
+  const tokens = await printedTokens(way, plan);
+  if (tokens === undefined) {
     note(`the credentials of ${targetName} are left out: their token is made when the account is applied`);
   }
   return {
     access: {
       context: target.context,
       purpose: `the account with which ${sourceName} reads`,
-      objects: manifestsOf(way, tokenSecret),
+      objects: manifestsOf(way, plan.secrets),
     },
     credentials: {
       context: source.context,
       purpose: `the credentials of ${targetName}`,
-      objects: token === undefined ? [] : wantsOf(token).map(({ object }) => object),
+      objects: tokens === undefined ? [] : (await credentialsOf(way, flags))(tokens),
     },
   };
 };
 
+/** The tokens of printed credentials: whoever keeps the Secret needs another one. */
+const printedTokens = async (
+  { target, account, held, copies }: AccessWay,
+  { kept, lifetimeMs }: AccessPlan,
+): Promise<SourceTokens | undefined> => {
+  const [peer] = account.peers;
+  const isKept = held.secret !== undefined && keeperOf(held.secret, OUR_MANAGERS) !== undefined;
+  const known = isKept ? undefined : kept.link;
+  if (copies && kept.copy === undefined) return undefined;
+  if (known !== undefined) return { link: known, copy: kept.copy };
+  if (peer === undefined || account.object === undefined) return undefined;
+  const link = await requestToken(target, account, peer.metadata.name, lifetimeMs);
+  return { link, copy: kept.copy };
+};
+
 /**
- * Writes the account to the target and, with its token, the credentials to the source. The deletions are left to do.
- * @throws CommandError if Kubernetes makes no token in time
+ * Writes the account to the target and, with its tokens, the credentials to the source. The deletions are left to do.
+ * @throws CommandError if the target makes no token in time
  */
 export const writeAccess = async (
   { target, account }: AccessWay,
-  { access, tokenSecret, wantsOf }: AccessPlan,
+  { access, kept, secrets, lifetimeMs, wantsOf }: AccessPlan,
   timeoutMs: number,
   report: ResultReport,
 ): Promise<void> => {
   await execute(access, report);
-  const token = await awaitToken(target, { namespace: account.namespace, name: tokenSecret }, timeoutMs);
-  const credentials = await compare(wantsOf(token));
+  const { namespace } = account;
+  const { peerSecret, tokenSecret } = secrets;
+  const copy =
+    tokenSecret === undefined
+      ? undefined
+      : (kept.copy ?? (await awaitToken(target, { namespace, name: tokenSecret }, timeoutMs)).token);
+  const link = kept.link ?? (await requestToken(target, account, peerSecret, lifetimeMs));
+  const credentials = await compare(wantsOf({ link, copy }));
   refuseProblems(conflictProblems(credentials, FORCE));
   await execute(credentials, report);
 };

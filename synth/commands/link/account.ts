@@ -4,22 +4,28 @@
  */
 import { Annotation, Label, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
 import type { KubeObject, Resource, Secret } from '../../../operator/kube/objects.ts';
+import { readAccountToken } from '../../../operator/kube/account-token.ts';
 import type { Found } from '../common/apply.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
 import type { Problem } from '../common/command-error.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { ifAllowed } from '../common/readable.ts';
+import { acceptedTokens, isBoundTo, isTokenOf, peerSecretsOf } from './ending-token.ts';
 import { type Account, allTokenSecrets, isDead, secretsOfAccount, tokenIn } from './token.ts';
 
 /** An account as it was read. */
 export interface AccountRead extends Account {
   /** The ServiceAccount; undefined if there is none. */
   readonly object: KubeObject | undefined;
-  /** The Secrets of its tokens that are valid, or that Kubernetes has yet to fill, the youngest first. */
+  /** The Secrets that its tokens which end are bound to, the youngest first. */
+  readonly peers: readonly Secret[];
+  /** The Secrets of its tokens that do not end, or that Kubernetes has yet to fill, the youngest first. */
   readonly tokens: readonly Secret[];
   /** The Secrets of tokens of an account of this name that is gone. */
   readonly dead: readonly Secret[];
+  /** Of the tokens that end and that it was read with, those that the target accepts as of this account. */
+  readonly accepted: ReadonlySet<string>;
   /** Its roles and their bindings, those in namespaces among them. */
   readonly rights: readonly Found[];
 }
@@ -28,11 +34,19 @@ interface Role extends KubeObject {
   readonly rules?: readonly { readonly resources?: readonly string[] }[];
 }
 
-/** Reads an account. */
-export const readAccount = async (target: Cluster, account: Account): Promise<AccountRead> => {
+/**
+ * Reads an account.
+ * @param held the tokens that a source has, of which those of this account are tried
+ */
+export const readAccount = async (
+  target: Cluster,
+  account: Account,
+  held: ReadonlySet<string> = new Set(),
+): Promise<AccountRead> => {
   const { name } = account;
-  const [object, secrets, rights] = await Promise.all([
+  const [object, peers, secrets, rights] = await Promise.all([
     target.find(SERVICE_ACCOUNTS, account),
+    peerSecretsOf(target, account),
     allTokenSecrets(target, account.namespace),
     rightsOf(target, name),
   ]);
@@ -40,8 +54,10 @@ export const readAccount = async (target: Cluster, account: Account): Promise<Ac
   return {
     ...account,
     object,
+    peers,
     tokens: all.filter((each) => !isDead(each, object)),
     dead: all.filter((each) => isDead(each, object)),
+    accepted: new Set(await acceptedTokens(target, account, object, held)),
     rights,
   };
 };
@@ -71,14 +87,41 @@ const rightsOf = async (target: Cluster, name: string): Promise<readonly Found[]
 
 /** Reports whether Linkerd may read the target with an account, as a flat network needs. */
 export const isFlat = ({ rights }: AccountRead): boolean =>
-  rights.some(
-    ({ of, object }) =>
-      of === CLUSTER_ROLES && ((object as Role).rules ?? []).some(({ resources }) => resources?.includes('pods')),
+  rights.some(({ of, object }) => of === CLUSTER_ROLES && grants(object, 'pods'));
+
+const grants = (role: Role, resource: string): boolean =>
+  (role.rules ?? []).some(({ resources }) => resources?.includes(resource));
+
+/** The only namespaces that an account may read; none if it may read all. */
+export const limitsOf = ({ rights }: AccountRead): readonly string[] =>
+  rights.flatMap(({ of, object }) =>
+    of === ROLES && grants(object, 'services') ? [object.metadata.namespace ?? ''] : [],
   );
 
+/** Reports whether an account may renew a token of its own. */
+export const mayRenew = ({ rights }: AccountRead): boolean =>
+  rights.some(({ of, object }) => of === ROLES && grants(object, 'serviceaccounts/token'));
+
 /** Reports whether one of an account's tokens is among those that a source has. */
-export const isProven = ({ tokens, dead }: AccountRead, held: ReadonlySet<string>): boolean =>
-  [...tokens, ...dead].some((secret) => held.has(tokenIn(secret)?.token ?? ''));
+export const isProven = ({ accepted, tokens, dead }: AccountRead, held: ReadonlySet<string>): boolean =>
+  [...held].some((token) => accepted.has(token)) || [...tokens, ...dead].some((secret) => isBehind(secret, held));
+
+/** Reports whether a token is one of an account, as it says itself, or a Secret of the target does. */
+export const isOneOf = (account: AccountRead, token: string): boolean => {
+  const read = readAccountToken(token);
+  return (
+    account.tokens.some((secret) => tokenIn(secret)?.token === token) ||
+    (read !== undefined && isTokenOf(account, account.object, read))
+  );
+};
+
+/** Reports whether the target accepts a token as one of an account. */
+export const isValid = ({ accepted, tokens }: AccountRead, token: string): boolean =>
+  accepted.has(token) || tokens.some((secret) => tokenIn(secret)?.token === token);
+
+/** Reports whether a Secret of an account holds one of these tokens, or they are bound to it. */
+export const isBehind = (secret: Secret, tokens: ReadonlySet<string>): boolean =>
+  tokens.has(tokenIn(secret)?.token ?? '') || [...tokens].some((token) => isBoundTo(secret, token));
 
 /**
  * Whose an account is: that of the source, that of another source, or one that says nothing and that others may use. One
@@ -113,14 +156,16 @@ const LAST_USED = 'kubernetes.io/legacy-token-last-used';
 
 /**
  * The obstacle to giving an account to a source: it is that of another cluster, or may be. One that no token of has ever
- * been used is nobody's yet.
+ * been used, or given to anybody, is nobody's yet.
  */
 export const accountProblems = (target: Cluster, read: AccountRead, claim: Claim): readonly Problem[] => {
-  const { object, name, namespace, tokens } = read;
+  const { object, name, namespace, tokens, peers } = read;
   const { sourceUid } = claim;
   const owner = ownerOf(read, claim);
   if (object === undefined || owner === 'source') return [];
-  const isUsed = tokens.some(({ metadata }) => metadata.labels?.[LAST_USED] !== undefined);
+  const isUsed =
+    tokens.some(({ metadata }) => metadata.labels?.[LAST_USED] !== undefined) ||
+    peers.some(({ metadata }) => metadata.annotations?.[Annotation.tokenGiven] !== undefined);
   if (owner === 'unknown' && name !== SHARED_ACCOUNT && !isUsed) return [];
   const another = 'name this source otherwise with --source-name';
   const record = `${Annotation.sourceClusterUid}=${sourceUid ?? ''}`;
@@ -140,9 +185,13 @@ export const accountProblems = (target: Cluster, read: AccountRead, claim: Claim
   ];
 };
 
+/** The Secrets of an account, by which its tokens are valid. */
+export const secretsOf = ({ peers, tokens, dead }: AccountRead): readonly Secret[] => [...tokens, ...dead, ...peers];
+
 /** The commands that remove an account, by name. */
-export const removalCommands = (target: Cluster, { name, namespace, tokens, dead, rights }: AccountRead): string => {
-  const secrets = [...tokens, ...dead].map(({ metadata }) => `secret/${metadata.name}`);
+export const removalCommands = (target: Cluster, account: AccountRead): string => {
+  const { name, namespace, rights } = account;
+  const secrets = secretsOf(account).map(({ metadata }) => `secret/${metadata.name}`);
   const ofCluster = rights.filter(({ object }) => object.metadata.namespace === undefined);
   const within = Map.groupBy(
     rights.filter(({ object }) => object.metadata.namespace !== undefined),

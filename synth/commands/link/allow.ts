@@ -1,19 +1,20 @@
 /**
  * `linkspan allow`: an account in a target, for somebody else to read it with. Its manifests are printed, or written with
- * `--apply`. `linkspan link-gen` then makes credentials of its token. The namespace is not part of them: whoever deleted
+ * `--apply`. `linkspan link-gen` then makes credentials of it. The namespace is not part of them: whoever deleted
  * what is printed would delete all that is in it.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { tokenSecretName } from '../../../crds/wire.ts';
+import { peerSecretName, tokenSecretName } from '../../../crds/wire.ts';
 import { print } from '../../print.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute } from '../common/change-set/execute.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { ROLES, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText, withReport } from '../common/output.ts';
 import { FORCE, takesOf } from './access.ts';
-import { type AccountRead, isFlat, readAccount, recordOf } from './account.ts';
+import { type AccountRead, isFlat, limitsOf, readAccount, recordOf } from './account.ts';
+import { freePeerName } from './ending-token.ts';
 import type { AllowFlags } from './gen-flags.ts';
 import { accessManifests } from './manifests.ts';
 import { INSTALL, missingNamespace } from './survey.ts';
@@ -32,7 +33,12 @@ export const allow = (flags: AllowFlags): Promise<void> =>
     const { flat = false, exportNamespaces } = flags;
     const account = { namespace: flags.namespace, name: flags.serviceAccountName };
     // Rendered before a cluster is asked, so that names that no account can have are refused first.
-    const offline = accessManifests(account, { flat, exportNamespaces, tokenSecret: tokenSecretName(account.name) });
+    const offline = accessManifests(account, {
+      flat,
+      exportNamespaces,
+      peerSecret: peerSecretName(account.name),
+      tokenSecret: isLongLived(flags, flat) ? tokenSecretName(account.name) : undefined,
+    });
     if (flags.ignoreCluster && !flags.apply) {
       await print(documentsText(offline, flags.output));
       return;
@@ -46,15 +52,20 @@ export const allow = (flags: AllowFlags): Promise<void> =>
     });
   }, FLAG_OF_PROP);
 
+/** Whether the account is to have a token that does not end, as Linkerd's destination controller needs. */
+const isLongLived = ({ longLivedToken }: AllowFlags, flat: boolean): boolean => longLivedToken === true || flat;
+
 /** The manifests of an account: what no flag says of it stays. */
 const manifestsOf = (read: AccountRead, flags: AllowFlags): readonly ApiJson[] => {
-  const limits = read.rights.flatMap(({ of, object: { metadata } }) =>
-    of === ROLES ? [metadata.namespace ?? ''] : [],
-  );
+  const limits = limitsOf(read);
+  const flat = flags.flat ?? isFlat(read);
   return accessManifests(read, {
-    flat: flags.flat ?? isFlat(read),
+    flat,
     exportNamespaces: flags.exportNamespaces ?? (limits.length === 0 ? undefined : limits),
-    tokenSecret: read.tokens[0]?.metadata.name ?? freeTokenName(read.name, read.dead),
+    peerSecret: read.peers[0]?.metadata.name ?? freePeerName(read.name, read.peers),
+    tokenSecret: isLongLived(flags, flat)
+      ? (read.tokens[0]?.metadata.name ?? freeTokenName(read.name, read.dead))
+      : undefined,
     sourceUid: recordOf(read.object),
   });
 };

@@ -1,7 +1,15 @@
 /** The options of `linkspan link` and `linkspan unlink`. */
 import { type Command, Option } from 'commander';
 import { addChangeFlags, type ChangeFlags } from '../common/change-flags.ts';
-import { addNamespaceFlags, type ClusterFlags, listOf, portOf, timeoutOption, trueOrFalse } from '../common/flags.ts';
+import {
+  addNamespaceFlags,
+  type ClusterFlags,
+  listOf,
+  portOf,
+  timeoutOption,
+  tokenLifetimeOption,
+  trueOrFalse,
+} from '../common/flags.ts';
 
 /** Which two clusters, as both commands have them. */
 export interface PairFlags extends ClusterFlags, ChangeFlags {
@@ -25,6 +33,8 @@ export interface LinkFlags extends PairFlags {
   readonly gatewayPort?: number;
   readonly flat?: boolean;
   readonly exportNamespaces?: readonly string[];
+  /** In milliseconds. */
+  readonly tokenLifetime?: number;
   readonly federation?: Federation | undefined;
   readonly serviceExports?: boolean;
   readonly enableHeadlessServices?: boolean;
@@ -98,6 +108,7 @@ export const addLinkFlags = (command: Command): Command =>
       .option('--gateway-port <port>', "port of the gateway, instead of its Service's", portOf)
       .addOption(flatOption())
       .option(...EXPORT_NAMESPACES, listOf)
+      .addOption(tokenLifetimeOption())
       .addOption(federationOption('gateway, or flat with --flat'))
       .addOption(serviceExportsOption('none'))
       .addOption(trueOrFalse('--enable-headless-services', 'whether to mirror headless Services pod by pod', 'none'))

@@ -4,7 +4,16 @@
  */
 import { type Command, Option } from 'commander';
 import { Label, Value } from '../../../crds/wire.ts';
-import { addClusterFlags, addNotTaken, type ClusterFlags, listOf, portOf, trueOrFalse } from '../common/flags.ts';
+import {
+  addClusterFlags,
+  addNotTaken,
+  type ClusterFlags,
+  listOf,
+  LONG_LIVED_TOKEN,
+  portOf,
+  tokenLifetimeOption,
+  trueOrFalse,
+} from '../common/flags.ts';
 import { EXPORT_NAMESPACES, type Federation, federationOption, flatOption, serviceExportsOption } from './flags.ts';
 
 /** The label of Services for flat networks. */
@@ -16,6 +25,7 @@ export interface AllowFlags extends ClusterFlags {
   readonly ignoreCluster?: true;
   readonly flat?: boolean;
   readonly exportNamespaces?: readonly string[];
+  readonly longLivedToken?: true;
   readonly forceConflicts?: true;
   readonly apply?: true;
   readonly output: 'yaml' | 'json';
@@ -26,6 +36,9 @@ export interface LinkGenFlags extends ClusterFlags {
   readonly clusterName: string;
   readonly apiServerAddress?: string;
   readonly serviceAccountName: string;
+  /** In milliseconds. */
+  readonly tokenLifetime?: number;
+  readonly longLivedToken?: true;
   readonly gatewayName: string;
   readonly gatewayNamespace: string;
   readonly selector: string;
@@ -52,6 +65,7 @@ export const addAllowFlags = (command: Command): Command =>
       .option('--ignore-cluster', 'do not ask the cluster whether it has the account already')
       .addOption(flatOption())
       .option(...EXPORT_NAMESPACES, listOf)
+      .option(...LONG_LIVED_TOKEN)
       .option('--apply', 'write to the cluster; without it, print the manifests')
       .option('--force-conflicts', 'change also what others have set to another value')
       .addOption(outputOption()),
@@ -69,6 +83,8 @@ export const addLinkGenFlags = (command: Command): Command =>
         'account with whose token the source reads',
         'linkerd-service-mirror-remote-access-default',
       )
+      .addOption(tokenLifetimeOption())
+      .option(...LONG_LIVED_TOKEN)
       .addOption(trueOrFalse('--gateway', 'whether there is a gateway; without one, flat mode only'))
       .option('--gateway-name <name>', "name of the gateway's Service", 'linkerd-gateway')
       .option('--gateway-namespace <name>', "namespace of the gateway's Service", 'linkerd-multicluster')

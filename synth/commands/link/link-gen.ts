@@ -1,6 +1,6 @@
 /**
- * `linkspan link-gen`: what a source cluster needs of this one, for somebody who reaches this one alone. It prints both
- * Secrets and the Link, which are applied to the source, and changes nothing.
+ * `linkspan link-gen`: what a source cluster needs of this one, for somebody who reaches this one alone. It prints the
+ * Secrets and the Link, which are applied to the source. All that it writes is that a token was given to somebody.
  */
 import { Annotation } from '../../../crds/wire.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
@@ -10,18 +10,26 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { linkspan } from '../common/command-text.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText } from '../common/output.ts';
-import { isFlat, readAccount } from './account.ts';
+import { type AccountRead, isFlat, mayRenew, readAccount } from './account.ts';
 import { apiServerOf } from './api-server.ts';
+import { caOf, LIFETIME_MS, requestToken } from './ending-token.ts';
 import { federationOf, federationProblems } from './federation.ts';
 import type { GatewayRead } from './gateway.ts';
 import { type LinkGenFlags, REMOTE_DISCOVERY } from './gen-flags.ts';
 import { withGivenBefore } from './given.ts';
 import { readLabelQuery } from './label-query.ts';
-import { annotated, credentialsManifests, FLAG_OF_PROP, linkManifest, type LinkContents } from './manifests.ts';
+import {
+  annotated,
+  credentialsManifests,
+  FLAG_OF_PROP,
+  linkManifest,
+  type LinkContents,
+  type SourceTokens,
+} from './manifests.ts';
 import { clusterNameProblems } from './pair.ts';
 import { addressProblems, domainsOf } from './survey.ts';
 import { readGateway } from './target-gateway.ts';
-import { noTokenRemedy, type Token, tokenIn } from './token.ts';
+import { noTokenRemedy, tokenIn } from './token.ts';
 
 /** Runs the command. Sets the exit code. */
 export const linkGen = (flags: LinkGenFlags): Promise<void> =>
@@ -49,17 +57,16 @@ const generate = async (
     canWait: false,
   });
   const [account, gateway, targetUid] = await Promise.all([
-    accountOf(target, flags),
+    readAccount(target, { namespace, name: flags.serviceAccountName }),
     flags.gateway ? readGateway(target, flags, given.read) : undefined,
     target.uid(),
   ]);
   refuseProblems([
     ...addressProblems(target, 'pods of other clusters', given.read),
-    ...('problem' in account ? [account.problem] : []),
+    ...accountProblems(target, account, flags),
     ...problemsOf(gateway),
   ]);
-  if ('problem' in account) return;
-  const flat = flags.flat ?? (account.flat || !flags.gateway);
+  const flat = isFlatFor(account, flags);
   const settings = {
     targetName: clusterName,
     domains: await domainsOf(target, flags),
@@ -69,13 +76,11 @@ const generate = async (
   const federation = federationOf({ federation: flags.federation, gateway: flags.gateway, flat });
   const isDiscovered = flat || flags.remoteDiscoverySelector !== undefined;
   const link = linkManifest(settings, { ...flags, selectors, federation, flat: isDiscovered });
+  const server = apiServerOf(target.reachedBy, apiServerAddress);
+  const apiServer = { ...server, caData: server.caData ?? (await caOf(target, account)) };
+  const tokens = await tokensFor(target, account, flags);
   const objects = [
-    ...credentialsManifests(settings, apiServerOf(target.reachedBy, apiServerAddress), account.token, {
-      namespace,
-      linkerdNamespace,
-      flat,
-      targetUid,
-    }).toReversed(),
+    ...credentialsManifests(settings, apiServer, tokens, { namespace, linkerdNamespace, targetUid }).toReversed(),
     annotated(link, { [Annotation.given]: given.record }),
   ];
   await print(documentsText(objects, flags.output));
@@ -84,28 +89,61 @@ const generate = async (
 const problemsOf = (gateway: GatewayRead | undefined): readonly Problem[] =>
   gateway === undefined || gateway.ok ? [] : gateway.problems;
 
-/** The token of the account that the source is to read with, and whether it has the rights of a flat network. */
-const accountOf = async (
-  target: Cluster,
-  { namespace, serviceAccountName: name }: LinkGenFlags,
-): Promise<{ readonly token: Token; readonly flat: boolean } | { readonly problem: Problem }> => {
-  const read = await readAccount(target, { namespace, name });
-  const title = target.title(SERVICE_ACCOUNTS.kind, read);
-  const allow = (...flags: readonly string[]): string =>
-    linkspan(target, 'allow', '-n', namespace, '--service-account-name', name, ...flags);
-  if (read.object === undefined) {
-    const remedy = `make it with \`${allow('--apply')}\`, or name another with --service-account-name`;
-    return { problem: { object: title, reason: 'not found', remedy } };
+/** Whether Linkerd is to read the target, too. */
+const isFlatFor = (account: AccountRead, { flat, gateway }: LinkGenFlags): boolean =>
+  flat ?? (isFlat(account) || !gateway);
+
+/** Whether a token that ends is of use: the account may renew it, and nobody has asked for another. */
+const isRenewed = (account: AccountRead, { longLivedToken }: LinkGenFlags): boolean =>
+  longLivedToken !== true && account.peers.length > 0 && mayRenew(account);
+
+/** What the account lacks that the source is to read with. */
+const accountProblems = (target: Cluster, account: AccountRead, flags: LinkGenFlags): readonly Problem[] => {
+  const { namespace, name } = account;
+  const object = target.title(SERVICE_ACCOUNTS.kind, account);
+  const allow = (...more: readonly string[]): string =>
+    linkspan(target, 'allow', '-n', namespace, '--service-account-name', name, ...more, '--apply');
+  if (account.object === undefined) {
+    const remedy = `make it with \`${allow()}\`, or name another with --service-account-name`;
+    return [{ object, reason: 'not found', remedy }];
   }
-  const [secret] = read.tokens;
+  const flat = isFlatFor(account, flags);
+  if (isRenewed(account, flags) && !flat) return [];
+  const [secret] = account.tokens;
   if (secret === undefined) {
-    const remedy = `make a Secret for it with \`${allow('--ignore-cluster', '--apply')}\``;
-    return { problem: { object: title, reason: 'has no token', remedy } };
+    if (flags.longLivedToken === true || flat) {
+      const remedy = `make one with \`${allow('--ignore-cluster', flat ? '--flat' : '--long-lived-token')}\``;
+      return [{ object, reason: 'has no token that does not end', remedy }];
+    }
+    const remedy = `give it the right to renew one with \`${allow('--ignore-cluster')}\``;
+    return [{ object, reason: 'has no token', remedy }];
   }
-  const token = read.tokens.map(tokenIn).find((each) => each !== undefined);
-  if (token !== undefined) return { token, flat: isFlat(read) };
-  const object = target.title(SECRETS.kind, secret.metadata);
-  return { problem: { object, reason: 'has no token yet', remedy: noTokenRemedy(target) } };
+  if (lasting(account) !== undefined) return [];
+  return [
+    { object: target.title(SECRETS.kind, secret.metadata), reason: 'has no token yet', remedy: noTokenRemedy(target) },
+  ];
+};
+
+/** The token of an account that does not end. */
+const lasting = ({ tokens }: AccountRead): string | undefined =>
+  tokens.map(tokenIn).find((each) => each !== undefined)?.token;
+
+/** What is printed is somebody's from then on: the account says so. */
+const tokensFor = async (target: Cluster, account: AccountRead, flags: LinkGenFlags): Promise<SourceTokens> => {
+  const { namespace } = account;
+  const [peer] = account.peers;
+  const copy = isFlatFor(account, flags) ? lasting(account) : undefined;
+  if (peer === undefined || !isRenewed(account, flags)) return { link: lasting(account) ?? '', copy };
+  const { name, annotations } = peer.metadata;
+  const link = await requestToken(target, account, name, flags.tokenLifetime ?? LIFETIME_MS);
+  if (annotations?.[Annotation.tokenGiven] === undefined) {
+    await target.patch(
+      SECRETS,
+      { namespace, name },
+      { metadata: { annotations: { [Annotation.tokenGiven]: 'true' } } },
+    );
+  }
+  return { link, copy };
 };
 
 /**

@@ -17,6 +17,7 @@ import { conditionOf } from '../common/link-status.ts';
 import { type ClusterObjects, manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { accessObjects, type AccessPlan, FORCE, planAccess, takesOf, writeAccess } from './access.ts';
+import { keptProblems } from './access-read.ts';
 import { federationOf, federationProblems } from './federation.ts';
 import { type LinkFlags, named } from './flags.ts';
 import type { Given } from './given.ts';
@@ -71,7 +72,12 @@ const planOf = async (way: Way, flags: LinkFlags): Promise<Plan & { readonly sta
     planAccess(way, { ...flags, apiServerAddress: given.apiServerAddress }),
     compareOne({ cluster: source, object, ...takesOf(flags.forceConflicts, wanted.takes) }),
   ]);
-  return { way, access, link, whole: wanted.whole, staying: stayingProblems(source, held.link, wanted) };
+  const { apiServerAddress } = given;
+  const staying = [
+    ...keptProblems(way, way, { ...flags, apiServerAddress }),
+    ...stayingProblems(source, held.link, wanted),
+  ];
+  return { way, access, link, whole: wanted.whole, staying };
 };
 
 const flagProblems = (flags: LinkFlags): readonly Problem[] => {
@@ -127,12 +133,12 @@ const preview = async (plans: readonly Plan[], flags: LinkFlags): Promise<void> 
     await print(changesText(all));
     return;
   }
-  const lists = plans.flatMap(({ way, access: plan, whole }): readonly ClusterObjects[] => {
-    const { access, credentials } = accessObjects(way, plan);
+  const lists = plans.map(async ({ way, access: plan, whole }): Promise<readonly ClusterObjects[]> => {
+    const { access, credentials } = await accessObjects(way, plan, flags);
     const purpose = `the Link to ${way.targetName}, and its credentials`;
     return [access, { context: way.source.context, purpose, objects: [...credentials.objects, whole] }];
   });
-  await print(manifestsText(lists, format));
+  await print(manifestsText((await Promise.all(lists)).flat(), format));
 };
 
 /**

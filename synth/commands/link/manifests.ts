@@ -3,14 +3,14 @@ import { Link, LinkCredentials, RemoteAccess } from '../../../constructs/index.t
 import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
 import type { LabelSelector, LinkSpec } from '../../../crds/link/types.gen.ts';
-import { Annotation, credentialsName } from '../../../crds/wire.ts';
+import { Annotation, credentialsName, TOKEN_SECRET_TYPE } from '../../../crds/wire.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { ApiServer } from './api-server.ts';
 import type { Federation } from './flags.ts';
 import type { GatewayFacts } from './gateway.ts';
 import type { Domains } from '../common/linkerd.ts';
-import type { Account, Token } from './token.ts';
+import type { Account } from './token.ts';
 
 /** The flags by the props that are made of them. */
 export const FLAG_OF_PROP: Readonly<Record<string, string>> = {
@@ -48,8 +48,10 @@ export interface AccessSettings {
   readonly flat: boolean;
   /** The only namespaces that it may read. @default - all */
   readonly exportNamespaces?: readonly string[] | undefined;
-  /** Name of the Secret that Kubernetes stores the token in. */
-  readonly tokenSecret: string;
+  /** Name of the Secret that its tokens are bound to. */
+  readonly peerSecret: string;
+  /** Name of the Secret that Kubernetes stores a token in that does not end. @default - none */
+  readonly tokenSecret?: string | undefined;
   /** The source cluster that it records. @default - none */
   readonly sourceUid?: string | undefined;
 }
@@ -60,14 +62,20 @@ const ANY_SOURCE = 'source';
 /** In the target: the account that the source reads with. */
 export const accessManifests = (
   { namespace, name }: Account,
-  { flat, exportNamespaces, tokenSecret, sourceUid }: AccessSettings,
+  { flat, exportNamespaces, peerSecret, tokenSecret = '', sourceUid }: AccessSettings,
 ): readonly ApiJson[] =>
   inOrder(
     render((chart) => {
-      new RemoteAccess(chart, 'access', { sourceCluster: ANY_SOURCE, name, namespace, flat, exportNamespaces });
+      new RemoteAccess(chart, 'access', {
+        ...{ sourceCluster: ANY_SOURCE, name, namespace, flat, exportNamespaces },
+        longLivedToken: tokenSecret !== '',
+      });
     }),
   ).map((object) => {
-    if (object.kind === SECRETS.kind) return { ...object, metadata: { ...object.metadata, name: tokenSecret } };
+    if (object.kind === SECRETS.kind) {
+      const secret = object['type'] === TOKEN_SECRET_TYPE ? tokenSecret : peerSecret;
+      return { ...object, metadata: { ...object.metadata, name: secret } };
+    }
     return object.kind === SERVICE_ACCOUNTS.kind
       ? annotated(object, { [Annotation.sourceClusterUid]: sourceUid })
       : object;
@@ -85,11 +93,18 @@ export const annotated = (object: ApiJson, values: Readonly<Record<string, strin
 export interface SourcePlace {
   readonly namespace: string;
   readonly linkerdNamespace: string;
-  readonly flat: boolean;
   /** Name of the Secret of the Link. @default - cluster-credentials-<target> */
   readonly secretName?: string | undefined;
   /** The target cluster that it records. @default - none */
   readonly targetUid?: string | undefined;
+}
+
+/** What the source reads the target with. */
+export interface SourceTokens {
+  /** Of the Link. */
+  readonly link: string;
+  /** Of Linkerd's copy; undefined if there is to be none. */
+  readonly copy: string | undefined;
 }
 
 /**
@@ -98,33 +113,35 @@ export interface SourcePlace {
  */
 export const credentialsManifests = (
   { targetName, domains }: Pick<LinkSettings, 'targetName' | 'domains'>,
-  { server, caData, tlsServerName }: ApiServer,
-  { token, caData: ownCa }: Token,
-  { namespace, linkerdNamespace, flat, secretName = credentialsName(targetName), targetUid }: SourcePlace,
-): readonly ApiJson[] =>
-  render((chart) => {
-    new LinkCredentials(chart, 'credentials', {
-      targetCluster: targetName,
-      server,
-      caData: caData ?? ownCa,
-      tlsServerName,
-      token,
-      namespace,
-      linkerdNamespace,
-      targetClusterDomain: domains.clusterDomain,
-      targetTrustDomain: domains.trustDomain,
-      copies: flat ? 'both' : 'link',
+  { server, caData, tlsServerName }: ApiServer & { readonly caData: string },
+  tokens: SourceTokens,
+  { namespace, linkerdNamespace, secretName = credentialsName(targetName), targetUid }: SourcePlace,
+): readonly ApiJson[] => {
+  const rendered = (token: string, copies: 'link' | 'both'): readonly ApiJson[] =>
+    render((chart) => {
+      new LinkCredentials(chart, 'credentials', {
+        targetCluster: targetName,
+        server,
+        caData,
+        tlsServerName,
+        token,
+        namespace,
+        linkerdNamespace,
+        targetClusterDomain: domains.clusterDomain,
+        targetTrustDomain: domains.trustDomain,
+        copies,
+      });
     });
-  })
-    .map((object) =>
-      object.metadata.namespace === namespace
-        ? annotated(
-            { ...object, metadata: { ...object.metadata, name: secretName } },
-            { [Annotation.targetClusterUid]: targetUid },
-          )
-        : object,
-    )
-    .toReversed();
+  const isLinks = ({ metadata }: ApiJson): boolean => metadata.namespace === namespace;
+  const copies = tokens.copy === undefined ? [] : rendered(tokens.copy, 'both').filter((each) => !isLinks(each));
+  const own = rendered(tokens.link, 'link').map((object) =>
+    annotated(
+      { ...object, metadata: { ...object.metadata, name: secretName } },
+      { [Annotation.targetClusterUid]: targetUid },
+    ),
+  );
+  return [...copies, ...own];
+};
 
 /** What a Link selects, and what mirrors do not get. */
 export interface LinkContents {

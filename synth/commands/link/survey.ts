@@ -72,11 +72,10 @@ const readWay = async (pair: Pair, given: Given, flags: LinkFlags): Promise<Read
   const known = withGivenBefore(link, given);
   const hasGateway = flags.gateway ?? (link === undefined || (link.spec?.gatewayAddress ?? '') !== '');
   const server = accessServer(pair, access, given.apiServerAddress);
-  const { apiServerAddress } = given;
   const problems = [
     ...(await clusterProblems(pair, flags, access.flat)),
     ...(server.isKept ? [] : addressProblems(target, `pods of ${source.context}`, given)),
-    ...accessProblems(pair, access, { ...flags, apiServerAddress }),
+    ...accessProblems(pair, access, flags),
     ...(flags.federation === 'flat' && !access.flat ? [NOT_FLAT] : []),
   ];
   const gateway = hasGateway ? await gatewayOf(target, link, known.read, flags) : undefined;

@@ -1,7 +1,7 @@
 /**
- * The tokens of an account in a target. Kubernetes stores each in a Secret that names the account. While a token is rotated
- * there are two of them; the younger one counts. That of an account that was deleted is dead, also when an account of that
- * name was made anew.
+ * The tokens of an account in a target that do not end. Kubernetes stores each in a Secret that names the account. While a
+ * token is rotated there are two of them; the younger one counts. That of an account that was deleted is dead, also when an
+ * account of that name was made anew.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, Label, TOKEN_SECRET_TYPE, tokenSecretName, Value } from '../../../crds/wire.ts';
@@ -18,7 +18,7 @@ export interface Account {
   readonly name: string;
 }
 
-/** A token of the target, and the CA that the target gives with it: PEM, in base64. */
+/** A token of the target, and the CA certificates that the target gives its own pods: PEM, in base64. */
 export interface Token {
   readonly token: string;
   readonly caData: string;
@@ -28,15 +28,16 @@ export interface Token {
 export const allTokenSecrets = (target: Cluster, namespace: string): Promise<readonly Secret[]> =>
   target.list<Secret>(SECRETS, { namespace, fieldSelector: `type=${TOKEN_SECRET_TYPE}` });
 
-/**
- * Those of one account, the youngest first, whether Kubernetes has filled them or not. Of two that were made in one second
- * the one with the higher number counts as the younger.
- */
-export const secretsOfAccount = (all: readonly Secret[], name: string): readonly Secret[] => {
+/** Those of one account, the youngest first, whether Kubernetes has filled them or not. */
+export const secretsOfAccount = (all: readonly Secret[], name: string): readonly Secret[] =>
+  youngestFirst(all.filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccountName] === name));
+
+/** Sorts Secrets. Of two that were made in one second the one with the higher number counts as the younger. */
+export const youngestFirst = (all: readonly Secret[]): readonly Secret[] => {
   const age = ({ metadata }: Secret): string => metadata.creationTimestamp ?? '';
-  return all
-    .filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccountName] === name)
-    .toSorted((one, other) => BY_NUMBER.compare(age(other), age(one)) || BY_NUMBER.compare(nameOf(other), nameOf(one)));
+  return all.toSorted(
+    (one, other) => BY_NUMBER.compare(age(other), age(one)) || BY_NUMBER.compare(nameOf(other), nameOf(one)),
+  );
 };
 
 const nameOf = ({ metadata }: Secret): string => metadata.name;
@@ -59,9 +60,12 @@ export const tokenIn = (secret: Secret | undefined): Token | undefined => {
 };
 
 /** `<account>-token`, or with a number if that is taken. */
-export const freeTokenName = (account: string, taken: readonly Secret[]): string => {
+export const freeTokenName = (account: string, taken: readonly Secret[]): string =>
+  freeName(tokenSecretName(account), taken);
+
+/** A name, or the same with a number if that is taken. */
+export const freeName = (base: string, taken: readonly Secret[]): string => {
   const names = new Set(taken.map(({ metadata }) => metadata.name));
-  const base = tokenSecretName(account);
   let name = base;
   for (let number = 2; names.has(name); number += 1) name = `${base}-${number}`;
   return name;

@@ -10,11 +10,10 @@ import type { Cluster } from '../common/cluster.ts';
 import { LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { accountInUse } from './access-read.ts';
-import { type AccountRead, ownerOf, readAccount, recordOf, removalCommands } from './account.ts';
+import { type AccountRead, isOneOf, ownerOf, readAccount, recordOf, removalCommands, secretsOf } from './account.ts';
 import { type Held, secretNameOf, type SourceNamespaces, tokensIn } from './held.ts';
 
 import type { Pair } from './pair.ts';
-import { tokenIn } from './token.ts';
 
 /** The target, and what the source is to it. */
 export type Target = Omit<Pair, 'source' | 'targetName'>;
@@ -81,7 +80,7 @@ export const accessTraces = async (
     notes: [`${target.title(SERVICE_ACCOUNTS.kind, account)} stays, since ${why}`],
   });
   const elsewhere = tokensIn([...held.others, ...staying]);
-  if (account.tokens.some((each) => elsewhere.has(tokenIn(each)?.token ?? ''))) {
+  if ([...elsewhere].some((token) => isOneOf(account, token))) {
     return keep(`other credentials of the source cluster are of it`);
   }
   switch (ownerOf(account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) })) {
@@ -92,7 +91,7 @@ export const accessTraces = async (
     case 'unknown':
       return keep(`others may read with it; to remove it, run ${removalCommands(target, account)}`);
     case 'source': {
-      const secrets = [...account.tokens, ...account.dead].map((each) => ({ of: SECRETS, object: each }));
+      const secrets = secretsOf(account).map((each) => ({ of: SECRETS, object: each }));
       const all = [...secrets, ...account.rights, { of: SERVICE_ACCOUNTS, object }];
       return { unwanted: all.map((each) => ({ ...each, cluster: target })), notes: [] };
     }
@@ -104,14 +103,15 @@ const accountOf = async (
   held: Held,
   { namespace, sourceUid, sourceName }: SourceOf,
 ): Promise<AccountRead> => {
+  const tokens = tokensIn([held.secret, held.copy]);
   const used = await accountInUse(target, held, namespace);
-  if (used !== undefined) return readAccount(target, used);
+  if (used !== undefined) return readAccount(target, used, tokens);
   const labelSelector = `${Label.extension}=${Value.extension}`;
   const all = await target.list(SERVICE_ACCOUNTS, { namespace, labelSelector });
   const recorded = all.find(
     ({ metadata }) => sourceUid !== undefined && metadata.annotations?.[Annotation.sourceClusterUid] === sourceUid,
   );
-  return readAccount(target, { namespace, name: recorded?.metadata.name ?? remoteAccessName(sourceName) });
+  return readAccount(target, { namespace, name: recorded?.metadata.name ?? remoteAccessName(sourceName) }, tokens);
 };
 
 interface SourceOf {

@@ -166,7 +166,8 @@ describe('a set of clusters', () => {
     const west = member('west', { exportNamespaces: ['shop', 'bank'] });
     const set = clusterSet({ members: [member('east'), west] });
     const roles = ofKind(objectsOf(set, 'west'), 'Role').filter(({ metadata }) => metadata.name.includes('remote'));
-    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'bank']);
+    // The last one is the right to renew a token, where the account is.
+    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'bank', 'linkerd-multicluster']);
     expect(ofKind(objectsOf(set, 'east'), 'Link')).toMatchObject([{ spec: { targetNamespaces: ['shop', 'bank'] } }]);
     expect(namesOf(objectsOf(set, 'east'), 'ClusterRole')).toEqual([
       'linkerd-service-mirror-remote-access-west',

@@ -41,7 +41,7 @@ describe("a cluster's side of multi-cluster", () => {
       trustDomain: 'east.example.com',
       gateway: { replicas: 2, service: { type: 'NodePort' } },
       sourceNetworks,
-      sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, token: 'none' }],
+      sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, longLivedToken: true }],
       operator: { image: 'linkspan:1', enableHeadlessServices: true },
       links: [west, north],
     });
@@ -55,7 +55,7 @@ describe("a cluster's side of multi-cluster", () => {
       });
       new GatewayPolicy(chart, 'b', { namespace: 'mesh', sourceNetworks });
       new RemoteAccess(chart, 'c', { namespace: 'mesh', sourceCluster: 'west' });
-      new RemoteAccess(chart, 'd', { namespace: 'mesh', sourceCluster: 'north', flat: true, token: 'none' });
+      new RemoteAccess(chart, 'd', { namespace: 'mesh', sourceCluster: 'north', flat: true, longLivedToken: true });
       new LinkCrd(chart, 'e');
       new ServiceFailoverCrd(chart, 'ee');
       new MirrorOperator(chart, 'f', {

@@ -32,6 +32,11 @@ const CONTROLLER = [
   { apiGroups: [''], resources: ['configmaps'], resourceNames: ['linkerd-config'], verbs: ['get'] },
 ];
 
+const renewalOf = (name: string) => [
+  { apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [name], verbs: ['create'] },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-root-ca.crt'], verbs: ['get'] },
+];
+
 test('H6: a source cluster may list and watch what is exported, and the id of the cluster, and nothing else', () => {
   expect(access({ linkerdController: false })).toEqual([
     {
@@ -43,12 +48,12 @@ test('H6: a source cluster may list and watch what is exported, and the id of th
     {
       apiVersion: 'v1',
       kind: 'Secret',
-      type: 'kubernetes.io/service-account-token',
+      type: 'Opaque',
       metadata: {
-        name: `${NAME}-token`,
+        name: 'linkspan-peer-east',
         namespace: 'linkerd-multicluster',
         labels: LABELS,
-        annotations: { 'kubernetes.io/service-account.name': NAME },
+        annotations: { 'linkspan.dev/service-account': NAME },
       },
     },
     {
@@ -62,6 +67,19 @@ test('H6: a source cluster may list and watch what is exported, and the id of th
       kind: 'ClusterRoleBinding',
       metadata: { name: NAME, labels: LABELS },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME },
+      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: NAME, namespace: 'linkerd-multicluster', labels: LABELS },
+      rules: renewalOf(NAME),
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: NAME, namespace: 'linkerd-multicluster', labels: LABELS },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: NAME },
       subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
     },
   ]);
@@ -95,6 +113,8 @@ test('H6: limited to namespaces, may read in these alone', () => {
     `RoleBinding shop/${NAME}`,
     `Role bank/${NAME}`,
     `RoleBinding bank/${NAME}`,
+    `Role linkerd-multicluster/${NAME}`,
+    `RoleBinding linkerd-multicluster/${NAME}`,
   ]);
   expect(roles[0]).toHaveProperty('rules', EXPORTS);
   expect(roles[3]).toMatchObject({
@@ -103,31 +123,50 @@ test('H6: limited to namespaces, may read in these alone', () => {
   });
 });
 
-const RENEWAL = [
-  { apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: ['reader'], verbs: ['create'] },
-  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-root-ca.crt'], verbs: ['get'] },
-];
-
-test('an account for tokens that end has no Secret, any name it is given, and may renew its own token (P1)', () => {
-  const objects = access({ token: 'none', name: 'reader', namespace: 'mesh' });
+test('an account has any name it is given, may renew its own token, and none that does not end (P1)', () => {
+  const objects = access({ name: 'reader', namespace: 'mesh' });
 
   expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
     'ServiceAccount reader',
+    'Secret linkspan-peer-reader',
     'ClusterRole reader',
     'ClusterRoleBinding reader',
     'Role reader',
     'RoleBinding reader',
   ]);
-  expect(objects[2]).toHaveProperty('subjects', [{ kind: 'ServiceAccount', name: 'reader', namespace: 'mesh' }]);
-  expect(objects[3]).toMatchObject({ metadata: { namespace: 'mesh' }, rules: RENEWAL });
+  expect(objects[3]).toHaveProperty('subjects', [{ kind: 'ServiceAccount', name: 'reader', namespace: 'mesh' }]);
+  expect(objects[4]).toMatchObject({ metadata: { namespace: 'mesh' }, rules: renewalOf('reader') });
+});
+
+test.each<[Partial<RemoteAccessProps>, boolean]>([
+  [{}, false],
+  [{ flat: true }, false],
+  [{ longLivedToken: false }, false],
+  [{ longLivedToken: true }, true],
+])('P6: the account of %j has a token that does not end: %s', (props, expected) => {
+  const secret = access(props).find(({ type }) => type === 'kubernetes.io/service-account-token');
+
+  expect(secret !== undefined).toBe(expected);
+  if (expected)
+    expect(secret).toEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/service-account-token',
+      metadata: {
+        name: `${NAME}-token`,
+        namespace: 'linkerd-multicluster',
+        labels: LABELS,
+        annotations: { 'kubernetes.io/service-account.name': NAME },
+      },
+    });
 });
 
 test('an account has one Role in a namespace, also where that is its own (P1)', () => {
-  const objects = access({ token: 'none', name: 'reader', namespace: 'shop', exportNamespaces: ['shop', 'bank'] });
+  const objects = access({ name: 'reader', namespace: 'shop', exportNamespaces: ['shop', 'bank'] });
   const roles = objects.filter(({ kind }) => kind === 'Role') as unknown as readonly { rules: unknown[] }[];
 
   expect(
-    roles.map(({ rules }) => RENEWAL.every((each) => rules.some((rule) => isDeepStrictEqual(rule, each)))),
+    roles.map(({ rules }) => renewalOf('reader').every((each) => rules.some((rule) => isDeepStrictEqual(rule, each)))),
   ).toEqual([true, false]);
 });
 
@@ -136,6 +175,10 @@ test('an account with invalid props is refused with every reason at once', () =>
     'sourceCluster: "East" must be a valid DNS label',
     'namespace: "a.b" must be a valid DNS label',
   ]);
+  expect(errorsOf(() => access({ name: 'a'.repeat(240) }))).toEqual([
+    expect.stringContaining('must be no longer than 239 characters: a Secret is called after it'),
+  ]);
+  expect(access({ name: 'a'.repeat(239) })).toHaveLength(6);
   expect(errorsOf(() => access({ exportNamespaces: ['shop'], linkerdController: true }))).toEqual([
     'linkerdController: true must not be set together with exportNamespaces: it reads whole clusters',
   ]);

@@ -276,7 +276,12 @@ export const UNTYPED: readonly BadInput[] = [
   made('Gateway', "{ imagePullSecrets: 'registry' }", 'imagePullSecrets: "registry" must be an array'),
   made('MirrorOperator', "{ ...OPERATOR, scrapers: 'nobody' }", 'scrapers: "nobody" must be one of anybody'),
   made('RemoteAccess', '{}', 'sourceCluster: is required'),
-  made('RemoteAccess', "{ sourceCluster: 'east', token: 'Secret' }", 'token: "Secret" must be one of secret, none'),
+  made('RemoteAccess', "{ sourceCluster: 'east', longLivedToken: 'yes' }", 'longLivedToken: "yes" must be a boolean'),
+  made(
+    'RemoteAccess',
+    "{ sourceCluster: 'east', name: 'a'.repeat(240) }",
+    'must be no longer than 239 characters: a Secret is called after it',
+  ),
   made('RemoteAccess', "{ sourceCluster: 'east', namespaces: ['shop'] }", 'namespaces: is not a known field'),
   made('Gateway', '{ replica: 2 }', 'replica: is not a known field (did you mean replicas?)'),
   made('Gateway', "{ service: { type: 'Loadbalancer' } }", 'must be one of LoadBalancer, NodePort, ClusterIP'),

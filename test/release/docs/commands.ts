@@ -111,9 +111,9 @@ linkspan uninstall --context east --apply
 What \`install\` has found in its place stays, as do objects that Linkerd's chart or Helm has marked as theirs. The CRD stays
 while any namespace has a Link. The namespace stays while others have anything in it, of whatever kind, or while that
 is not known, since a list is forbidden or an aggregated API server is down; run the command again later. Each is named, with the reason. A namespace that you have made gets back the labels that it had.`,
-  link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\`, with its rights and a token that
-Kubernetes fills in. In the source it writes the token as the Secret \`cluster-credentials-<target>\` for the operator, and then
-the Link. What the Link says of the gateway is read from the gateway's Service; the domains are read from Linkerd's ConfigMap
+  link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\` with its rights, and the Secret
+\`linkspan-peer-<source>\`, which holds nothing. It asks the target for a token of the account that is bound to that Secret, writes
+it to the source as the Secret \`cluster-credentials-<target>\` for the operator, and then the Link. What the Link says of the gateway is read from the gateway's Service; the domains are read from Linkerd's ConfigMap
 \`linkerd-config\`. Federated Services are reached through the gateway.
 
 \`\`\`sh
@@ -121,9 +121,13 @@ linkspan link --context east --to-context west                  # on a terminal,
 linkspan link --context east --to-context west --apply --wait   # writes it, and waits until the Link is Ready
 \`\`\`
 
-**A flat network** is asked for with \`--flat\`. Only then may the account read pods, ReplicaSets and Jobs, is a copy of the token
-written for Linkerd's destination controller, and are Services with \`exported: remote-discovery\` mirrored. With
-\`--export-namespaces shop,bank\`, the account may read these namespaces alone.
+**The token ends** after two days, which \`--token-lifetime\` changes, if the target does not shorten it. The operator renews it
+before (rule P2); it may be away for as long as a token lives. A token that the target accepts is kept, whichever it is:
+\`credentials rotate\` replaces one that does not end.
+
+**A flat network** is asked for with \`--flat\`. Only then may the account read pods, ReplicaSets and Jobs, are credentials
+written for Linkerd's destination controller, with a token of their own that does not end, and are Services with
+\`exported: remote-discovery\` mirrored. With \`--export-namespaces shop,bank\`, the account may read these namespaces alone.
 
 **A Link that is there** keeps what no flag gives: selectors, headless mode, federation, excluded keys, the name of its Secret,
 the address of the API server, whatever set it. So it is safe to run again, and brings what was read of the target up to date:
@@ -134,15 +138,15 @@ takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every
 **Clusters are told apart** by the uid of their namespace \`kube-system\`, where you may read it. The account records the source
 that it is for, and the Secret the target. An account that another source cluster has, as one whose context has the same name,
 is refused: name this source with \`--source-name\`. One that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
-adopted if this source has its token already, or if none of its tokens was ever used. A Secret that a controller keeps, such
+adopted if this source has its token already, or if none of its tokens was ever used or printed by \`link-gen\`. A Secret that a controller keeps, such
 as one of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
 
-The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.
+The manifests that it prints without \`--apply\` hold a token, if the account is there already: keep them as secret.
 
 The address of the API server in your kubeconfig must be one that pods of the source reach. It is refused if it leads to your
 own machine, like those of kind and k3d: name another with \`--api-server-address\`.`,
   unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
-with its token. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
+with its tokens. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
 again later. The Lease of the Link says by then that its mirrors are to go, so that an operator that comes back removes them at
 once. Credentials stay that another Link uses, or that a controller keeps.
 
@@ -155,8 +159,9 @@ linkspan unlink --context east --to-context west           # prints the objects 
 linkspan unlink --context east --to-context west --apply
 \`\`\``,
   allow: `For who reaches one of the two clusters only, with \`link-gen\`; who reaches both uses \`link\`. The flags are those of
-\`linkerd multicluster allow\`, and more. The manifests are an account, its rights, and a Secret that Kubernetes fills with its
-token; the namespace must be there. The rights of a flat network are granted with \`--flat\` alone, and \`--export-namespaces\` limits
+\`linkerd multicluster allow\`, and more. The manifests are an account, its rights, and a Secret that
+holds nothing, to which its tokens are bound; the namespace must be there. With \`--long-lived-token\` or \`--flat\`, there is also a
+Secret that Kubernetes fills with a token that does not end. The rights of a flat network are granted with \`--flat\` alone, and \`--export-namespaces\` limits
 them to namespaces.
 
 \`\`\`sh
@@ -168,17 +173,20 @@ An account that exists already is refused, since it may be another's. \`--ignore
 it and without \`--apply\`, no cluster is asked. To remove an account, delete it by its name:
 
 \`\`\`sh
-kubectl --context west -n linkerd-multicluster delete serviceaccount/remote-access-east secret/remote-access-east-token
+kubectl --context west -n linkerd-multicluster delete serviceaccount/remote-access-east secret/linkspan-peer-remote-access-east rolebindings/remote-access-east roles/remote-access-east
 kubectl --context west delete clusterrolebindings/remote-access-east clusterroles/remote-access-east
 \`\`\``,
-  'link-gen': `Reads the target, changes nothing, and prints what the source needs: the Secret with the credentials and the Link; on a flat
-network also the copy of the Secret for Linkerd's destination controller. Without \`--flat\`, that is so if the account may read
-pods. The flags are those of \`linkerd multicluster link-gen\`, and what it prints works with
-Linkerd's own controller too.
+  'link-gen': `Reads the target, and prints what the source needs: the Secret with the credentials and the Link; on a flat network also the
+credentials of Linkerd's destination controller. Without \`--flat\`, that is so if the account may read pods. The flags are those
+of \`linkerd multicluster link-gen\`. What it prints works with Linkerd's own controller too, with \`--long-lived-token\`: that
+controller does not renew a token.
 
 \`\`\`sh
 linkspan link-gen --context west --cluster-name west --service-account-name remote-access-east | kubectl --context east apply -f -
 \`\`\`
+
+Each run asks for a token of the account that ends, and marks the Secret that it is bound to, so that no other source takes
+the account for its own. An account that may not renew its token, as those that Linkerd makes, has one that does not end.
 
 The manifests hold the token: keep them as secret. The address of the API server is refused if it leads to your own machine,
 like those of kind and k3d: name another with \`--api-server-address\`.`,
@@ -214,18 +222,20 @@ linkspan approve --existing --from west               # what is mirrored, joined
 It adds to \`spec.importPolicy.approved\` of the Link, at once; \`--dry-run\` says what it would add. Where Git, or other software,
 keeps that list, the command says so and writes nothing: approve there. To take an approval back, remove it from the list: what
 was made of the Service goes (much of it at once is held, rule E6).`,
-  'credentials mint': `For a Link that Git or somebody else declares: it makes what \`link\` makes, without the Link. An account that has a token keeps
-it, so running it again changes nothing; one whose tokens are all of an earlier account of its name gets a new one. The Secret is
-the one that the Link names, if there is a Link. \`--flat\` and \`--export-namespaces\` are those of \`link\`.
+  'credentials mint': `For a Link that Git or somebody else declares: it makes what \`link\` makes, without the Link. A token that the
+target accepts is kept, so running it again changes nothing; one that has ended, or was revoked, is replaced. The Secret is the
+one that the Link names, if there is a Link. \`--flat\`, \`--export-namespaces\` and \`--token-lifetime\` are those of \`link\`.
 
 \`\`\`sh
 linkspan credentials mint --context east --to-context west           # on a terminal, what would change; in a pipe, the manifests
 linkspan credentials mint --context east --to-context west --apply
 \`\`\`
 
-The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.`,
+The manifests that it prints without \`--apply\` hold a token, if the account is there already: keep them as secret. For a Secret
+that somebody else keeps, it is always a new one. The operator does not renew that (rule P5): have it live as long as it takes
+to put the next one there.`,
   'credentials revoke': `Deletes the account with which a source cluster reads this one: its rights first, then the account, and last
-the Secrets of its tokens and the Secret \`linkspan-peer-<peer>\` that tokens are bound to. All tokens of the account are refused from
+the Secrets of its tokens, and those that tokens are bound to, \`linkspan-peer-<peer>\` among them. All tokens of the account are refused from
 then on, also those that somebody has made of a stolen one. Only the target is asked, since the peer may be lost. Other peers
 notice nothing.
 
@@ -237,25 +247,25 @@ linkspan credentials revoke east --context west --apply
 The command refuses the account of Linkerd's chart, which several sources may use, and an account without the label of the
 extension. An account that Git declares comes back without tokens: remove it there as well. When nothing is left, the command
 says so and exits with 0.`,
-  'credentials rotate': `Has Kubernetes make a second token for the account that the Link reads with, and writes it into the kubeconfig of the source.
+  'credentials rotate': `Asks the target for another token of the account that the Link reads with, and writes it into the kubeconfig of the source.
 The operator tries it beside the old one. When it reports, in condition \`CredentialsValid\` of the Link, that it uses the new
-one, the old one is removed from the target. If the operator does not do so in time, the old one stays, and the command can be
-run again.
+one, the old one is revoked: the Secret that it is bound to, or that holds it, is deleted in the target. If the operator does not
+do so in time, the old one stays, and the command can be run again. The new token ends, also where the old one did not.
 
 \`\`\`sh
 linkspan credentials rotate west --context east --to-context west           # prints what would be written and deleted
 linkspan credentials rotate west --context east --to-context west --apply
 \`\`\`
 
-The copy for Linkerd's destination controller is deleted and created again, since the controller does not notice a Secret that
-changes; flat mode pauses for as long. What is yet to be done is written on the Secret of the Link first, in the annotation
-\`linkspan.dev/rotation\`: whatever stops the command, running it again finishes, with the same token.
+The credentials of Linkerd's destination controller get a new token that does not end. They are deleted and created again, since
+the controller does not notice a Secret that changes; flat mode pauses for as long. What is yet to be done is written on the
+Secret of the Link first, in the annotation \`linkspan.dev/rotation\`: whatever stops the command, running it again finishes.
 
-The old token stays, unless \`--revoke\` is given, if the account does not record this source, and is not named after it; and if
-other credentials of this source hold it. A Secret that a controller keeps, such as one of External Secrets, is not rotated, since the
-old token would be back after it was revoked: apply the token Secret that the command prints without \`--apply\`, have
-\`linkspan credentials mint\` print the credentials with \`-o yaml\`, put them where the controller takes them from, and delete the old token
-when \`CredentialsValid\` names the new one.`,
+The old tokens stay, unless \`--revoke\` is given, if the account does not record this source, and is not named after it; and if
+other credentials of this source are bound to the same Secret. A Secret that a controller keeps, such as one of External Secrets, is
+not rotated, since the old token would be back after it was revoked: apply the Secret that the command prints without
+\`--apply\`, have \`linkspan credentials mint\` print the credentials with \`-o yaml\`, put them where the controller takes them from,
+and delete the old Secret in the target when \`CredentialsValid\` names the new kubeconfig.`,
   init: `It reads each cluster: the domains from Linkerd's ConfigMap \`linkerd-config\`, and the addresses of the gateway from its
 Service. The name of a cluster is made of its context: \`east\` of \`admin@east\`. What a cluster does not answer within 10 s,
 or nobody but you can know, has a comment \`DECIDE:\` in the file, and a note on stderr. Clusters are not written to.

@@ -42,7 +42,7 @@ describe('the example gitops', () => {
       const named = (kind: string) =>
         objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
       expect(named('Link')).toEqual(others);
-      expect(named('Secret')).toEqual(others.map((other) => `linkerd-service-mirror-remote-access-${other}-token`));
+      expect(named('Secret')).toEqual(others.map((other) => `linkspan-peer-${other}`));
       expect(
         objects.filter((object) => object.kind === 'Secret' && ('data' in object || 'stringData' in object)),
       ).toEqual([]);

@@ -1,4 +1,5 @@
 /** What a run has made of two clusters, in the words of the table. */
+import { TOKEN_SECRET_TYPE } from '../../../crds/wire.ts';
 import { fieldChanges } from '../../../synth/commands/common/change-set/fields.ts';
 import type { GatedRun } from '../stops/stage.ts';
 
@@ -6,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type State = Readonly<Record<string, Fields>>;
 
 /** Most fields that a cell names of one object. */
-const NAMED = 4;
+const NAMED = 6;
 
 /** Cuts what is different in each run, and what the remedy adds, from the first obstacle. */
 const obstacle = (stderr: string): string => {
@@ -24,11 +25,13 @@ const isDerived = (name: string, object: Fields | undefined): boolean => {
   return /^(Service|Endpoints|EndpointSlice) /.test(name) && 'mirror.linkerd.io/cluster-name' in labels;
 };
 
+/** The Secrets for tokens that do not end. */
+export const tokenSecretsIn = (state: State): readonly string[] =>
+  Object.keys(state).filter((name) => state[name]?.['type'] === TOKEN_SECRET_TYPE);
+
 /** Whether Kubernetes has put a token into each Secret that is to hold one, which takes a moment. */
 export const hasTokens = (state: State): boolean =>
-  Object.values(state).every(
-    ({ type, data }) => type !== 'kubernetes.io/service-account-token' || 'token' in ((data ?? {}) as Fields),
-  );
+  Object.values(state).every(({ type, data }) => type !== TOKEN_SECRET_TYPE || 'token' in ((data ?? {}) as Fields));
 
 const inCluster = (before: State, after: State): readonly string[] => {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(

@@ -9,7 +9,7 @@ import { onReal } from '../../cluster/on-each-backing.ts';
 import { StopStage } from '../stops/stage.ts';
 import { plant, versions } from './bystanders.ts';
 import { eventually } from '../../cluster/workload/index.ts';
-import { cell, hasTokens } from './cells.ts';
+import { cell, hasTokens, tokenSecretsIn } from './cells.ts';
 import { COMMANDS } from './commands.ts';
 import { OWNERS } from './owners.ts';
 
@@ -44,8 +44,12 @@ onReal('commands that write', () => {
         const run = await stage.run(command.args(stage));
         expect(await bystanders()).toEqual(others);
         expect(stage.failures).toEqual([]);
+        const after = await stage.state(true);
+        // P1, P6: none of these commands is told of a flat network.
+        const endless = (state: typeof before) => [state.east, state.west].flatMap(tokenSecretsIn);
+        expect(endless(after).filter((name) => !endless(before).includes(name))).toEqual([]);
         const row = rows.get(command.name) ?? new Map<string, string>();
-        rows.set(command.name, row.set(owner, cell(run, before, await stage.state(true))));
+        rows.set(command.name, row.set(owner, cell(run, before, after)));
       } finally {
         await end?.();
         await stage.stop();

@@ -57,8 +57,8 @@ const comparable = (object: KubeObject, isExact: boolean): Fields => {
   };
 };
 
-/** The Secret of a token has another number after each rotation, also after one that was done when it was stopped. */
-const withoutNumber = (name: string): string => name.replace(/-token-\d+$/, '-token');
+/** The Secrets of tokens have another number after each rotation, also after one that was done when it was stopped. */
+const withoutNumber = (name: string): string => name.replace(/(-token|linkspan-peer-[a-z]+)-\d+$/, '$1');
 
 const named = ({ kind, metadata }: KubeObject, isExact: boolean): string => {
   const name = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

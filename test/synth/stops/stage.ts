@@ -17,6 +17,8 @@ import type { Outcome } from '../linkspan.ts';
 import { endState, type State } from './end-state.ts';
 import { type GatedWrite, WriteGate } from './write-gate.ts';
 
+const CONTROLLERS = ['serviceaccount-token-controller', 'root-ca-certificate-publisher-controller'];
+
 const CLI = new URL('../../../synth/cli.ts', import.meta.url).pathname;
 
 /**
@@ -63,8 +65,8 @@ export class StopStage {
   static async start(backing: Backing): Promise<StopStage> {
     const clusters = await TwoClusters.start({
       backing,
-      east: { controllers: ['serviceaccount-token-controller'] },
-      west: { controllers: ['serviceaccount-token-controller'] },
+      east: { controllers: CONTROLLERS },
+      west: { controllers: CONTROLLERS },
     });
     for (const [cluster, client] of [
       [clusters.eastCluster, clusters.east],

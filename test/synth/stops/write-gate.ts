@@ -26,7 +26,9 @@ export interface GateActions {
 
 /** Reports whether a request changes something. */
 const isWrite = (method: string, url: string): boolean =>
-  !['GET', 'HEAD', 'OPTIONS'].includes(method) && !url.includes('dryRun=') && !url.includes('accessreviews');
+  !['GET', 'HEAD', 'OPTIONS'].includes(method) &&
+  !url.includes('dryRun=') &&
+  !/\/(\w*accessreviews|tokenreviews)$/.test(url);
 
 export class WriteGate {
   readonly #server: Server;

@@ -1,7 +1,8 @@
 /** Checks of credentials, step by step: each is judged when the one before it holds. */
 import { Annotation, CredentialsSecret, credentialsName, Label } from '../../../../crds/wire.ts';
+import { isLongLived } from '../../../../operator/kube/account-token.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
-import { readCredentials } from '../../common/credentials-secret.ts';
+import { type CredentialsRead, readCredentials, readsPodToken } from '../../common/credentials-secret.ts';
 import { byLinkspan, linkAgain, operatorLog } from '../../common/remedies.ts';
 import { asReported, conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { rightText } from '../reader.ts';
@@ -69,8 +70,8 @@ const acceptFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
   if (target === undefined) return NO_CREDENTIALS;
   if (target.version.ok) return [];
   if (target.version.obstacle !== 'unauthorized') return NO_TARGET;
-  const rotate = byLinkspan(survey, 'credentials', 'rotate', link.name, '--apply');
-  const remedy = `the token was revoked, has expired, or is of another cluster: make a new one: ${rotate}, with --to-context and the context of ${link.cluster}`;
+  const mint = byLinkspan(survey, 'credentials', 'mint', '--name', link.name, '--apply');
+  const remedy = `the token was revoked, has expired, or is of another cluster: make a new one: ${mint}, with --to-context and the context of ${link.cluster}`;
   return [error(secretTitle(link), `${link.cluster} refuses the credentials: ${target.version.why}`, remedy)];
 };
 
@@ -125,6 +126,33 @@ const inUse = (link: LinkFacts, survey: Survey, type: string): readonly Finding[
     return [report(link.title, conditionText(condition), operatorLog(survey))];
   });
 
+/** Tokens that somebody must replace: that of the Link, which the operator would renew, and that of Linkerd. */
+const endlessFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
+  const { credentials, destination, cluster } = link;
+  if (credentials?.ok !== true) return notJudged('the Secret cannot be read');
+  const copy = destination?.ok === true ? readCredentials(destination.value) : undefined;
+  const rotate = byLinkspan(survey, 'credentials', 'rotate', link.name, '--apply');
+  const where = `with --to-context and the context of ${cluster}`;
+  const reason = 'its token does not end: whoever has a copy of it reads the target until it is revoked';
+  return [
+    ...(isEndless(credentials.value)
+      ? [warning(secretTitle(link), reason, `give it one that ends, and that the operator renews: ${rotate}, ${where}`)]
+      : []),
+    ...(isEndless(copy)
+      ? [
+          warning(
+            `Secret ${survey.linkerdNamespace}/${credentialsName(cluster)}`,
+            `${reason}; Linkerd's destination controller reads it once, so that nobody can renew it`,
+            `replace it from time to time: ${rotate}, ${where}; or let Linkerd read with the token of its own pod, as operations.md has it`,
+          ),
+        ]
+      : []),
+  ];
+};
+
+const isEndless = (read: CredentialsRead | undefined): boolean =>
+  read?.ok === true && isLongLived(read.access.token ?? '');
+
 const isSelectedFlat = (link: LinkFacts, { mirrors }: Survey): boolean =>
   (mirrors.ok && mirrors.value.some(({ metadata }) => metadata.labels?.[Label.remoteDiscovery] === link.cluster)) ||
   (link.target?.exports.ok === true && link.target.exports.value.some(({ mode }) => mode === 'flat')) ||
@@ -151,7 +179,7 @@ const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[
     ['annotation', Annotation.clusterDomain, annotations[Annotation.clusterDomain], known?.clusterDomain],
   ] as const;
   return [
-    ...(credentials.ok ? [] : [error(object, credentials.reason, remedy)]),
+    ...(credentials.ok || readsPodToken(destination.value) ? [] : [error(object, credentials.reason, remedy)]),
     ...wanted.flatMap(([what, key, found, right]) => {
       if (found === undefined) return [error(object, `has no ${what} ${key}`, remedy)];
       return right === undefined || found === right
@@ -162,7 +190,9 @@ const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[
 };
 
 const destinationRightsFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
-  const { destinationAccess, cluster } = link;
+  const { destination, destinationAccess, cluster } = link;
+  if (destination?.ok === true && readsPodToken(destination.value))
+    return notJudged("Linkerd's destination reads the target with the token of its own pod");
   if (destinationAccess === undefined)
     return notJudged("there is no copy of the credentials for Linkerd's destination");
   const { version, rights } = destinationAccess;
@@ -214,7 +244,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     category: CATEGORY,
     title: 'targets accept the credentials',
     means: 'The API server of the target refuses the token or the certificate.',
-    remedy: 'Link the cluster again with `linkspan link`, which reads a new token.',
+    remedy: 'Make a new token with `linkspan credentials mint`.',
     judge: (survey) => eachLink(survey, acceptFindings),
   },
   {
@@ -241,6 +271,16 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     means: 'The credentials work from here, and the operator reports that it cannot use them.',
     remedy: 'See the reason that the operator reports.',
     judge: (survey) => eachLink(survey, (link) => inUse(link, survey, 'CredentialsValid')),
+  },
+  {
+    id: 'tokens-end',
+    category: CATEGORY,
+    title: 'tokens of targets end',
+    means:
+      "A token does not end. The operator renews those that do, so that a stolen one is of no use for long once it is revoked. Linkerd's own copy of the credentials, for flat networks, needs one that does not (rule P6).",
+    remedy:
+      'Give the Link a token that ends with `linkspan credentials rotate`, which replaces that of the copy, too. See [operations.md](operations.md#linkerds-own-credentials-on-a-flat-network).',
+    judge: (survey) => eachLink(survey, (link) => endlessFindings(link, survey)),
   },
   {
     id: 'target-reachable',

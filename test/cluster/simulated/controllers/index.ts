@@ -19,6 +19,7 @@ import { keyOf, type StorageEvent } from '../storage/storage.ts';
 import { reconcileEndpoints } from './endpoints.ts';
 import { reconcileEndpointSlices, reconcileMirroredSlices } from './endpoint-slices.ts';
 import { reconcileNamespace } from './namespace.ts';
+import { reconcileRootCa } from './root-ca.ts';
 import { reconcileStatefulSet, setOf } from './stateful-set.ts';
 import { reconcileToken, secretsOf } from './token.ts';
 import { servicesSelecting } from './writes.ts';
@@ -66,6 +67,7 @@ const CONTROLLERS: Readonly<Record<string, Controller>> = {
     ],
     reconcile: reconcileToken,
   },
+  'root-ca-certificate-publisher-controller': { sources: [own(NAMESPACES)], reconcile: reconcileRootCa },
   'endpointslice-mirroring-controller': {
     sources: [own(SERVICES), own(ENDPOINTS), slices],
     reconcile: reconcileMirroredSlices,

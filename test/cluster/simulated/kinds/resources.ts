@@ -118,6 +118,8 @@ export const PODS = core({
 
 export const SECRETS = core({ kind: 'Secret', plural: 'secrets' });
 
+export const CONFIG_MAPS = core({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'] });
+
 export const SERVICE_ACCOUNTS = core({
   kind: 'ServiceAccount',
   plural: 'serviceaccounts',
@@ -167,7 +169,7 @@ export const BUILT_IN: readonly Resource[] = [
   SERVICES,
   ENDPOINTS,
   PODS,
-  core({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'] }),
+  CONFIG_MAPS,
   SECRETS,
   core({ kind: 'Event', plural: 'events', shortNames: ['ev'], createOnUpdate: true }),
   core({ kind: 'Node', plural: 'nodes', shortNames: ['no'], namespaced: false, subresources: ['status'] }),

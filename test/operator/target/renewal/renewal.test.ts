@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { ApiError } from '../../../../operator/kube/errors.ts';
 import type { KeptSecret } from '../../../../operator/kube/keeper.ts';
 import { type AskedTarget, Renewal, type RenewalOptions } from '../../../../operator/target/renewal/renewal.ts';
-import { readAccountToken } from '../../../../operator/target/renewal/account-token.ts';
+import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 
 const LIFETIME_S = 1_000;

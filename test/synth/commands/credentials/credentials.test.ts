@@ -1,8 +1,13 @@
 /** `linkspan credentials mint` and `rotate`, with the operator that takes up what they write. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FIELD_MANAGER } from '../../../../crds/wire.ts';
+import { readAccountToken } from '../../../../operator/kube/account-token.ts';
+import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-kubeconfig.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
+import { applySecret } from '../../../support/tokens.ts';
+import { ANCHOR } from '../../../support/trust-anchors.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
@@ -11,6 +16,7 @@ import { commandWrites } from '../command-writes.ts';
 const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
 
 type SecretObject = KubeObject & { readonly data: Readonly<Record<string, string>> };
+const SECRET = secretRef('cluster-credentials-west');
 const COPY = secretRef('cluster-credentials-west', 'linkerd');
 
 onEachBacking('linkspan credentials', (backing) => {
@@ -37,8 +43,15 @@ onEachBacking('linkspan credentials', (backing) => {
   const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
   const kubeconfigIn = async (ref: ObjectRef): Promise<string> =>
     Buffer.from((await clusters.east.get<SecretObject>(ref))?.data['kubeconfig'] ?? '', 'base64').toString();
+  const tokenOf = async (ref: ObjectRef): Promise<string> => /token: (\S+)/.exec(await kubeconfigIn(ref))?.[1] ?? '';
   const tokenIn = async (name: string): Promise<string> =>
     Buffer.from((await clusters.west.get<SecretObject>(secretRef(name)))?.data['token'] ?? '', 'base64').toString();
+  /** Name of the Secret that the token of the Link is bound to. */
+  const boundTo = async (): Promise<string | undefined> => readAccountToken(await tokenOf(SECRET))?.boundTo?.name;
+  const hours = async (): Promise<number> => {
+    const { issuedAtMs, expiresAtMs } = readAccountToken(await tokenOf(SECRET))!;
+    return (expiresAtMs - issuedAtMs) / 3_600_000;
+  };
 
   test.each([
     ['mint', ['--name=West'], 2, '--name: "West" must be a valid DNS label'],
@@ -48,6 +61,7 @@ onEachBacking('linkspan credentials', (backing) => {
     ['rotate', [], 2, "missing required argument 'link'"],
     ['rotate', ['north'], 1, 'Link linkerd-multicluster/north of east: not found'],
     ['rotate', ['west'], 1, 'Secret linkerd-multicluster/cluster-credentials-west of east: not found (make new'],
+    ['mint', ['--token-lifetime=9m'], 2, 'It must be at least 10m.'],
     ['rotate', ['west', '--timeout=soon'], 2, 'It must be a duration such as 30s, 5m or 1h.'],
   ])('%s %j exits %i', async (command, flags, expected, message) => {
     const { code, stderr } = await run(command, ...flags);
@@ -58,8 +72,10 @@ onEachBacking('linkspan credentials', (backing) => {
   test('mint prints, and with --apply makes, what a Link from Git needs', { timeout: 60_000 }, async () => {
     const printed = await run('mint', address(), '--flat');
     expect(printed.code, printed.stderr).toBe(0);
+    expect(printed.stdout).toContain('name: linkspan-peer-east');
     expect(printed.stdout).toContain(`name: ${ACCOUNT}-token`);
     expect(printed.stdout).not.toContain('kind: Link');
+    expect(printed.stdout).not.toContain('kubeconfig:');
     expect(await writes()).toEqual([]);
 
     const { code, stdout, stderr } = await run('mint', address(), '--flat', '--apply');
@@ -69,37 +85,72 @@ onEachBacking('linkspan credentials', (backing) => {
         `serviceaccount/${ACCOUNT} created in west`,
         `clusterrole/${ACCOUNT} created in west`,
         `clusterrolebinding/${ACCOUNT} created in west`,
+        `role/${ACCOUNT} created in west`,
+        `rolebinding/${ACCOUNT} created in west`,
+        'secret/linkspan-peer-east created in west',
         `secret/${ACCOUNT}-token created in west`,
         'secret/cluster-credentials-west created in east',
         'secret/cluster-credentials-west created in east',
         '',
       ].join('\n'),
     });
+    expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 48]);
+    expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token`));
     const again = await run('mint', address(), '--apply');
-    expect(again.stdout.match(/ unchanged in /g)).toHaveLength(6);
+    expect(again.stdout.match(/ unchanged in /g)).toHaveLength(9);
     expect((await run('mint', address())).stdout).toContain('kubeconfig:');
   });
 
+  test('mint leaves a kubeconfig as the operator writes it, with the CA that is to follow', async () => {
+    const renewed = renewedKubeconfig(
+      await kubeconfigIn(SECRET),
+      { token: await tokenOf(SECRET), publishedCa: ANCHOR },
+      Date.now(),
+    );
+    const kubeconfig = Buffer.from(renewed.text).toString('base64');
+    await clusters.east.patch(SECRET, { data: { kubeconfig } }, { fieldManager: FIELD_MANAGER });
+    const { code, stdout, stderr } = await run('mint', address(), '--apply');
+    expect(code, stderr).toBe(0);
+    expect(stdout.match(/ unchanged in /g)).toHaveLength(9);
+    expect(await kubeconfigIn(SECRET)).toBe(renewed.text);
+  });
+
+  test('mint replaces a token that is void, by one that lives as long or as long as is said', async () => {
+    await clusters.west.delete(secretRef('linkspan-peer-east'));
+    const short = await run('mint', address(), '--apply', '--token-lifetime=2h');
+    expect(short.code, short.stderr).toBe(0);
+    expect(short.stdout).toContain('secret/linkspan-peer-east created in west');
+    expect(short.stdout).toContain('secret/cluster-credentials-west configured in east');
+    expect(await hours()).toBe(2);
+    await clusters.west.delete(secretRef('linkspan-peer-east'));
+    await run('mint', address(), '--apply');
+    expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 2]);
+    expect((await run('mint', address(), '--apply')).stdout.match(/ unchanged in /g)).toHaveLength(9);
+  });
+
   test('rotate leaves the old token alone while no operator uses the new one', { timeout: 60_000 }, async () => {
-    const before = await tokenIn(`${ACCOUNT}-token`);
+    const before = await tokenOf(SECRET);
+    const copied = await tokenOf(COPY);
     const printed = await run('rotate', 'west');
+    expect(printed.stdout).toContain('name: linkspan-peer-east-2');
     expect(printed.stdout).toContain(`name: ${ACCOUNT}-token-2`);
-    expect(printed.stdout).not.toContain(before);
     expect(printed.stderr.split('\n').filter((line) => line.startsWith('note:'))).toEqual([
-      'note: Secret linkerd-multicluster/cluster-credentials-west of east would get the token',
-      'note: Secret linkerd/cluster-credentials-west of east would get the token',
+      'note: Secret linkerd-multicluster/cluster-credentials-west of east would get a new token',
+      'note: Secret linkerd/cluster-credentials-west of east would get a new token',
       `note: Secret linkerd-multicluster/${ACCOUNT}-token of west would be deleted`,
+      'note: Secret linkerd-multicluster/linkspan-peer-east of west would be deleted',
     ]);
     const reported = { type: 'CredentialsValid', status: 'True', reason: 'Valid', message: 'another is in use' };
     const conditions = [{ ...reported, lastTransitionTime: '2026-01-01T00:00:00Z' }];
     await clusters.east.patch(link('west'), { status: { conditions } }, { subresource: 'status' });
-    const { code, stderr } = await run('rotate', 'west', '--apply', '--timeout=1s');
+    const { code, stderr } = await run('rotate', 'west', '--apply', '--timeout=1s', '--token-lifetime=3h');
     expect(stderr).toContain(
       'Link linkerd-multicluster/west of east: does not use the new token after 1 s: it reports that it uses the old one (the old token still works',
     );
     expect(code).toBe(1);
-    expect(await tokenIn(`${ACCOUNT}-token`)).toBe(before);
-    expect(await kubeconfigIn(COPY)).toContain(before);
+    expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east-2', 3]);
+    expect(await tokenOf(COPY)).toBe(copied);
+    expect(await clusters.west.get(secretRef(readAccountToken(before)!.boundTo!.name))).toBeDefined();
   });
 
   test(
@@ -108,24 +159,26 @@ onEachBacking('linkspan credentials', (backing) => {
     async () => {
       const copied = (await clusters.east.get(COPY))?.metadata;
       const recorded = async (): Promise<string | undefined> =>
-        (await clusters.east.get(secretRef('cluster-credentials-west')))?.metadata.annotations?.[
-          'linkspan.dev/rotation'
-        ];
+        (await clusters.east.get(SECRET))?.metadata.annotations?.['linkspan.dev/rotation'];
       const before: unknown = JSON.parse((await recorded()) ?? '{}');
       expect(before).toMatchObject({ copy: { namespace: 'linkerd', labels: copied?.labels } });
+      const written = await tokenOf(SECRET);
       await clusters.east.delete(COPY);
       clusters.operator();
       await clusters.ready();
       const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
       expect(code, stderr).toBe(0);
       expect(stdout.split('\n')).toEqual([
+        'secret/linkspan-peer-east-2 unchanged in west',
         `secret/${ACCOUNT}-token-2 unchanged in west`,
         'secret/cluster-credentials-west unchanged in east',
         'secret/cluster-credentials-west created in east',
         `secret/${ACCOUNT}-token deleted in west`,
+        'secret/linkspan-peer-east deleted in west',
         '',
       ]);
-      expect(await kubeconfigIn(COPY)).toContain(await tokenIn(`${ACCOUNT}-token-2`));
+      expect(await tokenOf(SECRET)).toBe(written);
+      expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token-2`));
       expect((await clusters.east.get(COPY))?.metadata).toMatchObject({
         labels: copied?.labels,
         annotations: copied?.annotations,
@@ -134,28 +187,58 @@ onEachBacking('linkspan credentials', (backing) => {
     },
   );
 
-  test('rotate removes every older token once the operator uses the new one', { timeout: 60_000 }, async () => {
+  test('rotate revokes every older token once the operator uses the new one', { timeout: 60_000 }, async () => {
     const copied = (await clusters.east.get(COPY))?.metadata;
     const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
     expect(code, stderr).toBe(0);
     expect(stdout.split('\n')).toEqual([
+      'secret/linkspan-peer-east created in west',
       `secret/${ACCOUNT}-token created in west`,
       'secret/cluster-credentials-west configured in east',
       'secret/cluster-credentials-west deleted in east',
       'secret/cluster-credentials-west created in east',
       `secret/${ACCOUNT}-token-2 deleted in west`,
+      'secret/linkspan-peer-east-2 deleted in west',
       '',
     ]);
-    const token = await tokenIn(`${ACCOUNT}-token`);
-    expect(await kubeconfigIn(secretRef('cluster-credentials-west'))).toContain(token);
-    expect(await kubeconfigIn(COPY)).toContain(token);
+    expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 3]);
+    expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token`));
     const renewed = (await clusters.east.get(COPY))?.metadata;
     expect(renewed?.uid).not.toBe(copied?.uid);
     expect(renewed).toMatchObject({ labels: copied?.labels, annotations: copied?.annotations });
     const condition = await clusters.condition('CredentialsValid');
     expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining('is in use') as string });
     const kept = await run('mint', address(), '--apply');
-    expect(kept.stdout.match(/ unchanged in /g)).toHaveLength(6);
+    expect(kept.stdout.match(/ unchanged in /g)).toHaveLength(9);
+  });
+
+  test('P1: rotate gives a Link whose token does not end one that does', { timeout: 60_000 }, async () => {
+    const lasting = clusters.westCluster.kubeconfigFor(await tokenIn(`${ACCOUNT}-token`));
+    await applySecret(clusters.eastCluster, credentials('west', lasting));
+    // What is valid stays as it is.
+    const minted = await run('mint', address(), '--apply');
+    expect(minted.code, minted.stderr).toBe(0);
+    expect(await boundTo()).toBeUndefined();
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
+    expect(code, stderr).toBe(0);
+    expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 48]);
+    expect(stdout).toContain(`secret/${ACCOUNT}-token deleted in west`);
+    expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token-2`));
+  });
+
+  test('P6: mint and rotate leave a copy alone that reads the token of its pod', { timeout: 60_000 }, async () => {
+    const ofPod = (await kubeconfigIn(COPY)).replace(
+      /token: .*/,
+      'tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token',
+    );
+    await clusters.east.patch(COPY, { data: { kubeconfig: Buffer.from(ofPod).toString('base64') } });
+    const { metadata } = (await clusters.east.get(COPY))!;
+    const minted = await run('mint', address(), '--flat', '--apply');
+    expect(minted.code, minted.stderr).toBe(0);
+    const rotated = await run('rotate', 'west', '--apply', '--timeout=30s');
+    expect(rotated.code, rotated.stderr).toBe(0);
+    expect((await clusters.east.get(COPY))?.metadata).toEqual(metadata);
+    expect(await kubeconfigIn(COPY)).toBe(ofPod);
   });
 
   test('rotate keeps the token of an account that is for another cluster', { timeout: 60_000 }, async () => {
@@ -169,16 +252,17 @@ onEachBacking('linkspan credentials', (backing) => {
     await record('another');
     const { code, stdout, stderr } = await run('rotate', 'west', '--apply');
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain(`${ACCOUNT}-token of west stays, since others may use account ${ACCOUNT}`);
+    expect(stderr).toContain(`linkspan-peer-east-2 of west stays, since others may use account ${ACCOUNT}`);
     expect(stdout).not.toContain('deleted in west');
-    expect(await tokenIn(`${ACCOUNT}-token`)).not.toBe('');
+    expect(await boundTo()).toBe('linkspan-peer-east');
+    expect(await clusters.west.get(secretRef('linkspan-peer-east-2'))).toBeDefined();
   });
 
   test('rotate refuses credentials that it did not find in the target', async () => {
     await clusters.stopOperators();
     await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfig));
     const { code, stderr } = await run('rotate', 'west', '--apply');
-    expect(stderr).toMatch(/its token is in no Secret of namespace linkerd-multicluster of west|has a client cert/);
+    expect(stderr).toMatch(/its token is of no account in namespace linkerd-multicluster of west|has a client cert/);
     expect(code).toBe(1);
     await clusters.east.apply(credentials('west', 'garbage'));
     const garbage = await run('rotate', 'west', '--apply');

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../../../support/builders.ts';
@@ -10,6 +11,8 @@ import { linkerdConfig } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
+
+const CONTROLLERS = ['serviceaccount-token-controller', 'root-ca-certificate-publisher-controller'];
 
 const accountRef = (source: string) =>
   objectRef('v1', 'ServiceAccount', `linkerd-service-mirror-remote-access-${source}`, LINKS_NAMESPACE);
@@ -23,7 +26,7 @@ onEachBacking('accounts of two source clusters', (backing) => {
   let directory: string;
 
   beforeAll(async () => {
-    first = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
+    first = await TwoClusters.start({ backing, west: { controllers: CONTROLLERS } });
     second = await TwoClusters.start({ backing });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-accounts-'));
     for (const each of [namespace('linkerd'), namespace(LINKS_NAMESPACE), linkerdConfig('west')])
@@ -153,24 +156,63 @@ onEachBacking('accounts of two source clusters', (backing) => {
     await first.east.delete(SECRET);
   });
 
-  test('a token of an account that is gone is replaced', { timeout: 60_000 }, async () => {
+  test('tokens of an account that is gone are replaced', { timeout: 60_000 }, async () => {
     await mint(first);
+    const before = await kubeconfigOf(first);
     const account = accountRef('east');
-    const token = secretRef(`${account.metadata.name}-token`);
-    await first.west.patch(token, { metadata: { annotations: { 'kubernetes.io/service-account.uid': 'gone' } } });
+    const metadata = {
+      name: `${account.metadata.name}-token`,
+      namespace: LINKS_NAMESPACE,
+      annotations: { 'kubernetes.io/service-account.name': account.metadata.name },
+    };
+    const type = 'kubernetes.io/service-account-token';
+    const dead = { apiVersion: 'v1', kind: 'Secret', type, metadata };
+    await first.west.delete(account);
+    await first.west.apply(account);
+    await first.west.apply(dead);
+    await first.west.patch(dead, { metadata: { annotations: { 'kubernetes.io/service-account.uid': 'gone' } } });
     const { code, stdout, stderr } = await mint(first);
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/secret\/cluster-credentials-west (configured|created) in east/);
-    const held = await kubeconfigOf(first);
-    const all = await first.west.list<SecretObject>({ apiVersion: 'v1', kind: 'Secret' });
-    const [used] = all.filter(({ data }) => {
-      const made = Buffer.from(data?.['token'] ?? '', 'base64').toString();
-      return made !== '' && held.includes(made);
-    });
-    expect(used?.metadata.annotations?.['kubernetes.io/service-account.uid']).not.toBe('gone');
-    expect(used).toBeDefined();
-    const dead = all.filter(({ metadata }) => metadata.annotations?.['kubernetes.io/service-account.uid'] === 'gone');
-    expect(dead).toEqual([]);
+    expect(stdout).toContain('secret/cluster-credentials-west configured in east');
+    const { uid } = (await first.west.get(account))!.metadata;
+    const tokenIn = (kubeconfig: string) => readAccountToken(/token: (\S+)/.exec(kubeconfig)?.[1] ?? '');
+    expect(tokenIn(before)?.uid).not.toBe(uid);
+    expect(tokenIn(await kubeconfigOf(first))?.uid).toBe(uid);
+    expect(await first.west.get(dead)).toBeUndefined();
+    const again = await mint(first);
+    expect(again.stdout).toContain('secret/cluster-credentials-west unchanged in east');
+  });
+
+  test('an account with whose token somebody else reads is nobody else’s', { timeout: 60_000 }, async () => {
+    const name = accountRef('north').metadata.name;
+    const west = [`--kubeconfig=${first.westCluster.kubeconfigFile}`, '--context=west'];
+    const allowed = await linkspanHere('allow', ...west, `--service-account-name=${name}`, '--apply');
+    expect(allowed.code, allowed.stderr).toBe(0);
+    // Nobody has asked for a token of it yet.
+    const printed = await from(
+      second,
+      'credentials',
+      'mint',
+      '--source-name=north',
+      '--api-server-address=https://a.example.com',
+    );
+    expect(printed.code, printed.stderr).toBe(0);
+    const generated = await linkspanHere(
+      ...[
+        'link-gen',
+        ...west,
+        '--cluster-name=west',
+        `--service-account-name=${name}`,
+        '--gateway-addresses=203.0.113.20',
+      ],
+      ...['--api-server-address=https://a.example.com', '--gateway=false', '--flat=false'],
+    );
+    expect(generated.stderr).toBe('');
+    const { code, stderr } = await mint(second, '--source-name=north');
+    expect(stderr).toContain(
+      `${name} of west: does not say which source cluster it is for, and another may read with it`,
+    );
+    expect(code).toBe(1);
   });
 
   test('unlink keeps credentials that another Link uses without naming them', { timeout: 60_000 }, async () => {

@@ -1,9 +1,10 @@
 /** `linkspan allow` and `linkspan link-gen`, for who reaches one cluster at a time. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
+import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
-import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
+import { EXPORTED, LINKS_NAMESPACE, namespace, secretRef, service, slice } from '../../../support/builders.ts';
 import type { LinkObject } from '../../../support/objects.ts';
 import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
@@ -30,6 +31,8 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
   const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
   const generate = (...args: readonly string[]): Promise<Outcome> =>
     run('link-gen', '--cluster-name=west', address(), ...args);
+  const tokenIn = (object: KubeObject & { readonly data?: Readonly<Record<string, string>> }): string =>
+    /token: (\S+)/.exec(Buffer.from(object.data?.['kubeconfig'] ?? '', 'base64').toString())?.[1] ?? '';
   const documents = (text: string): readonly KubeObject[] =>
     text.split(/^---$/m).map((each) => parseYaml(each) as KubeObject);
 
@@ -45,8 +48,17 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
       'ServiceAccount reader',
       'ClusterRole reader',
       'ClusterRoleBinding reader',
-      'Secret reader-token',
+      'Role reader',
+      'RoleBinding reader',
+      'Secret linkspan-peer-reader',
     ]);
+    const lasting = await linkspanHere(
+      'allow',
+      '--service-account-name=reader',
+      '--ignore-cluster',
+      '--long-lived-token',
+    );
+    expect(documents(lasting.stdout).map(({ metadata }) => metadata.name)).toContain('reader-token');
   });
 
   test.each([
@@ -97,6 +109,9 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
         `serviceaccount/${ACCOUNT} created in west`,
         `clusterrole/${ACCOUNT} created in west`,
         `clusterrolebinding/${ACCOUNT} created in west`,
+        `role/${ACCOUNT} created in west`,
+        `rolebinding/${ACCOUNT} created in west`,
+        'secret/linkspan-peer-default created in west',
         `secret/${ACCOUNT}-token created in west`,
         '',
       ].join('\n'),
@@ -105,15 +120,28 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     expect(again.stderr).toContain(`ServiceAccount linkerd-multicluster/${ACCOUNT} of west: exists already`);
     expect(again.code).toBe(1);
     const forced = await run('allow', `--service-account-name=${ACCOUNT}`, '--apply', '--ignore-cluster');
-    expect(forced.stdout.match(/ unchanged in west/g)).toHaveLength(4);
+    expect(forced.stdout.match(/ unchanged in west/g)).toHaveLength(7);
   });
 
   test('link-gen reports an account without a token, whatever others have', async () => {
     const metadata = { name: 'bare', namespace: LINKS_NAMESPACE };
     await clusters.west.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    const { code, stderr } = await generate('--gateway=false', '--service-account-name=bare');
-    expect(stderr).toContain('bare of west: has no token (make a Secret for it with `linkspan allow');
-    expect(code).toBe(1);
+    const bare = '--service-account-name=bare';
+    for (const [flags, message] of [
+      [['--gateway=false'], /bare of west: has no token that does not end \(make one with .* --flat --apply/],
+      [
+        ['--long-lived-token'],
+        /bare of west: has no token that does not end \(make one with .* --long-lived-token --apply/,
+      ],
+      [
+        [],
+        /bare of west: has no token \(give it the right to renew one with `linkspan allow .* --ignore-cluster --apply/,
+      ],
+    ] as const) {
+      const { code, stderr } = await generate(bare, ...flags);
+      expect(stderr).toMatch(message);
+      expect(code).toBe(1);
+    }
   });
 
   test('link-gen reports a gateway without an address, and one without an identity', async () => {
@@ -152,6 +180,13 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
         'multicluster.linkerd.io/cluster-domain': 'west.local',
       },
     });
+    const [own, copy] = objects.map((each) => tokenIn(each));
+    expect(readAccountToken(own!)?.boundTo?.name).toBe('linkspan-peer-default');
+    expect(readAccountToken(copy!)).toBeUndefined();
+    const peer = await clusters.west.get(secretRef('linkspan-peer-default'));
+    expect(peer?.metadata.annotations).toMatchObject({ 'linkspan.dev/token-given': 'true' });
+    const lasting = documents((await generate('--long-lived-token')).stdout).map((each) => tokenIn(each));
+    expect(lasting.slice(0, 2)).toEqual([copy, copy]);
     expect(objects[2]).toMatchObject({
       spec: {
         gatewayAddress: '203.0.113.20',

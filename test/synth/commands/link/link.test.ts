@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linkCrd } from '../../../../crds/index.ts';
 import { gatewayIdentity, LOCAL_WRITE_LEASE, OPERATOR_LEASE } from '../../../../crds/wire.ts';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
+import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { TestCluster } from '../../../cluster/index.ts';
 import { type Api, eventually, installCrd, type KubeObject } from '../../../cluster/workload/index.ts';
@@ -35,7 +36,10 @@ const credentialsRef = (within: string) => secretRef('cluster-credentials-west',
 const linkRef = objectRef('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE);
 const ACCESS = [
   objectRef('v1', 'ServiceAccount', ACCOUNT, LINKS_NAMESPACE),
+  secretRef('linkspan-peer-east'),
   secretRef(`${ACCOUNT}-token`),
+  objectRef(RBAC, 'Role', ACCOUNT, LINKS_NAMESPACE),
+  objectRef(RBAC, 'RoleBinding', ACCOUNT, LINKS_NAMESPACE),
   objectRef(RBAC, 'ClusterRole', ACCOUNT),
   objectRef(RBAC, 'ClusterRoleBinding', ACCOUNT),
 ];
@@ -55,6 +59,8 @@ const everything = async (client: Api): Promise<readonly string[]> => {
     ['v1', 'Service'],
     ['v1', 'ServiceAccount'],
     ['v1', 'Namespace'],
+    [RBAC, 'Role'],
+    [RBAC, 'RoleBinding'],
     [RBAC, 'ClusterRole'],
     [RBAC, 'ClusterRoleBinding'],
     ['coordination.k8s.io/v1', 'Lease'],
@@ -106,6 +112,12 @@ onEachBacking('linkspan link and unlink', (backing) => {
   const giveAddress = (client = clusters.west, ip = '203.0.113.20') =>
     client.patch(GATEWAY, { status: { loadBalancer: { ingress: [{ ip }] } } }, { subresource: 'status' });
   const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
+  const kubeconfigIn = async (within: string): Promise<string> => {
+    const ref = credentialsRef(within);
+    const secret = await clusters.east.get<KubeObject & { readonly data: { readonly kubeconfig: string } }>(ref);
+    return Buffer.from(secret?.data.kubeconfig ?? '', 'base64').toString();
+  };
+  const tokenIn = async (within: string): Promise<string> => /token: (\S+)/.exec(await kubeconfigIn(within))?.[1] ?? '';
 
   describe('before there is a Link', () => {
     test('name every obstacle at once, and write nothing', async () => {
@@ -187,7 +199,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
         clusters: { context: string; objects: KubeObject[] }[];
       };
       expect(json.clusters.map(({ context, objects }) => [context, ...objects.map(({ kind }) => kind)])).toEqual([
-        ['west', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Secret'],
+        ['west', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', 'Secret'],
         ['east', 'Link'],
       ]);
       const headless = await run('link', address(), '--enable-headless-services', '--output=json');
@@ -207,6 +219,9 @@ onEachBacking('linkspan link and unlink', (backing) => {
           `serviceaccount/${ACCOUNT} created in west`,
           `clusterrole/${ACCOUNT} created in west`,
           `clusterrolebinding/${ACCOUNT} created in west`,
+          `role/${ACCOUNT} created in west`,
+          `rolebinding/${ACCOUNT} created in west`,
+          'secret/linkspan-peer-east created in west',
           `secret/${ACCOUNT}-token created in west`,
           'secret/cluster-credentials-west created in east',
           'secret/cluster-credentials-west created in east',
@@ -230,11 +245,22 @@ onEachBacking('linkspan link and unlink', (backing) => {
         'multicluster.linkerd.io/cluster-domain': 'west.local',
         'multicluster.linkerd.io/trust-domain': 'west.example',
       });
-      const secret = await clusters.east.get<KubeObject & { readonly data: { readonly kubeconfig: string } }>(
-        credentialsRef(LINKS_NAMESPACE),
+      expect(parseYaml(await kubeconfigIn(LINKS_NAMESPACE))).toMatchObject({
+        clusters: [{ cluster: { server: clusters.westCluster.server } }],
+      });
+    });
+
+    test("P1, P6: give the Link a token that ends, and Linkerd's copy one of its own that does not", async () => {
+      const [own, copy] = await Promise.all([LINKS_NAMESPACE, 'linkerd'].map((each) => tokenIn(each)));
+      const { boundTo, issuedAtMs, expiresAtMs } = readAccountToken(own!)!;
+      expect((expiresAtMs - issuedAtMs) / 3_600_000).toBe(48);
+      const peer = await clusters.west.get(secretRef('linkspan-peer-east'));
+      expect(boundTo).toEqual({ name: 'linkspan-peer-east', uid: peer?.metadata.uid });
+      expect(readAccountToken(copy!)).toBeUndefined();
+      const stored = await clusters.west.get<KubeObject & { readonly data: { readonly token: string } }>(
+        secretRef(`${ACCOUNT}-token`),
       );
-      const text = Buffer.from(secret?.data.kubeconfig ?? '', 'base64').toString();
-      expect(parseYaml(text)).toMatchObject({ clusters: [{ cluster: { server: clusters.westCluster.server } }] });
+      expect(copy).toBe(Buffer.from(stored!.data.token, 'base64').toString());
     });
 
     test('mirror what is exported', { timeout: 60_000 }, async () => {
@@ -247,7 +273,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
       const { code, stdout } = await run('link', address(), '--apply', '--output=json');
       expect(code).toBe(0);
       const { results } = JSON.parse(stdout) as { results: { outcome: string }[] };
-      expect(results.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 7 }, () => 'unchanged'));
+      expect(results.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 10 }, () => 'unchanged'));
     });
 
     test('refuse a second Link to the cluster', async () => {
@@ -276,7 +302,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
       const { clusters: listed } = JSON.parse(stdout) as { clusters: { context: string; objects: KubeObject[] }[] };
       expect(listed.map(({ context, objects }) => [context, ...objects.map(({ kind }) => kind)])).toEqual([
         ['east', 'Link', 'Secret', 'Secret'],
-        ['west', 'Secret', 'ClusterRoleBinding', 'ClusterRole', 'ServiceAccount'],
+        ['west', 'Secret', 'Secret', 'RoleBinding', 'ClusterRoleBinding', 'Role', 'ClusterRole', 'ServiceAccount'],
       ]);
       expect(await writes()).toEqual([]);
     });
@@ -291,7 +317,10 @@ onEachBacking('linkspan link and unlink', (backing) => {
         'secret/cluster-credentials-west deleted in east',
         'secret/cluster-credentials-west deleted in east',
         `secret/${ACCOUNT}-token deleted in west`,
+        'secret/linkspan-peer-east deleted in west',
+        `rolebinding/${ACCOUNT} deleted in west`,
         `clusterrolebinding/${ACCOUNT} deleted in west`,
+        `role/${ACCOUNT} deleted in west`,
         `clusterrole/${ACCOUNT} deleted in west`,
         `serviceaccount/${ACCOUNT} deleted in west`,
         '',
@@ -358,7 +387,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
     expect(await clusters.east.get(credentials('north', 'none'))).toBeDefined();
   });
 
-  test('say that nobody makes tokens, and what to do', { timeout: 60_000 }, async () => {
+  test('say that nobody makes tokens that do not end, and what to do', { timeout: 60_000 }, async () => {
     const silent: TestCluster = clusters.eastCluster;
     const reversed = [
       `--kubeconfig=${clusters.westCluster.kubeconfigFile}`,
@@ -370,6 +399,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
       ...reversed,
       `--api-server-address=${silent.server}`,
       '--gateway-addresses=203.0.113.30',
+      '--flat',
       '--apply',
       '--timeout=1s',
     );

@@ -3,8 +3,8 @@
  * verified here, since only the API server can do that: the claims only decide when a new token is requested, and for
  * which account.
  */
-import { type Fields, fieldsOf } from '../../kube/conditions.ts';
-import type { KubeObject } from '../../kube/objects.ts';
+import { type Fields, fieldsOf } from './conditions.ts';
+import type { KubeObject } from './objects.ts';
 
 /** A ServiceAccount token that expires. */
 export interface AccountToken {
@@ -57,6 +57,12 @@ export function readAccountToken(token: string): AccountToken | undefined {
   };
 }
 
+/** Reports whether a token is one of a ServiceAccount that Kubernetes keeps in a Secret, and that does not end. */
+export function isLongLived(token: string): boolean {
+  const { iss, exp } = claimsOf(token);
+  return iss === 'kubernetes/serviceaccount' && exp === undefined;
+}
+
 /** Returns the user name by which an API server knows the account of a token. */
 export const userOf = ({ namespace, account }: AccountToken): string => `system:serviceaccount:${namespace}:${account}`;
 
@@ -87,7 +93,7 @@ export interface TokenRequest extends KubeObject {
       readonly apiVersion: string;
       readonly kind: string;
       readonly name: string;
-      readonly uid: string;
+      readonly uid?: string;
     };
   };
   readonly status?: { readonly token?: unknown };

@@ -1,11 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import {
+  isLongLived,
   isSameAccount,
   readAccountToken,
   renewalMs,
   successorRequest,
   userOf,
-} from '../../../../operator/target/renewal/account-token.ts';
+} from '../../../operator/kube/account-token.ts';
 
 const CLAIMS = {
   iat: 1_000_000,
@@ -74,6 +75,15 @@ describe('a token of a ServiceAccount (P2)', () => {
     ['is larger than any', jwt({ ...CLAIMS, padding: 'x'.repeat(20_000) })],
   ])('which %s is none that can be renewed', (_, token) => {
     expect(readAccountToken(token)).toBeUndefined();
+  });
+
+  test.each<[string, string, boolean]>([
+    ['that Kubernetes keeps in a Secret', jwt({ iss: 'kubernetes/serviceaccount' }), true],
+    ['that ends', jwt({ iss: 'kubernetes/serviceaccount', exp: 1 }), false],
+    ['of another issuer', jwt({ iss: 'https://example.com' }), false],
+    ['that says nothing', 'opaque', false],
+  ])('one %s lives for ever: %s', (_, token, expected) => {
+    expect(isLongLived(token)).toBe(expected);
   });
 
   it('is bound to nothing where the Secret that it names is none', () => {
