@@ -10,7 +10,7 @@ import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload
 import { ACCESS_ROUTES } from '../../operator/access/objects.ts';
 import { LINKS_NAMESPACE, objectRef, service } from '../support/builders.ts';
 import { OperatorProcess } from '../support/operator-process.ts';
-import { gatewayUses } from './commands.ts';
+import { explainedAnswers, gatewayUses } from './commands.ts';
 import type { Batch, Protocol } from './messages.ts';
 import type { MeshPod } from './pod.ts';
 import { GATEWAYS, inShop, POD_PORT, PORT, served, type TwoMeshes, twoMeshes, untilAnswered } from './two-meshes.ts';
@@ -167,38 +167,56 @@ const documented = (access: string): readonly string[] => {
 
 test("M1: with the chart's policy, whoever is meshed reaches every Service of the target", async () => {
   expect(await measured()).toEqual(documented('open'));
+  expect(await explained()).toEqual(answered('open'));
 });
 
-/** Clients as exports name them, by the titles that the tables have for them. */
-const CLIENTS = { a: 'shop/a', b: 'shop/b', 'of another trust domain': 'shop/stranger@other.example' } as const;
-/** How the tables call what HTTP calls otherwise. */
+/** Clients as exports name them, in the order of the tables. */
+const NAMED = ['shop/a', 'shop/b', 'shop/stranger@other.example'] as const;
+/** How the tables call what our commands call otherwise. */
 const IN_WORDS: Readonly<Record<string, string>> = { admitted: 'answered', 'grpc 7': '403', 'grpc 5': '404' };
+
+/** The rows that a command says for meshed clients. */
+const said = async (says: (asked: Asked, protocol: Protocol, client: string) => Promise<string | undefined>) => {
+  const rows: string[] = [];
+  for (const asked of ASKED) {
+    for (const protocol of PROTOCOLS) {
+      const cells = await Promise.all(NAMED.map((client) => says(asked, protocol, client)));
+      const words = cells.map((cell = 'nothing') => IN_WORDS[cell] ?? cell);
+      rows.push([asked.title, PROTOCOL_NAMES[protocol], ...words].join(' | '));
+    }
+  }
+  return rows;
+};
+
+/** The same rows of the table in docs. */
+const answered = (access: string): readonly string[] =>
+  documented(access)
+    .slice(1)
+    .map((row) => row.split(' | ').slice(0, 2 + NAMED.length))
+    .map((cells) => cells.map((cell) => IN_WORDS[cell] ?? cell).join(' | '));
+
+/** What `linkspan explain --as` says by the policy that there is. */
+const explained = async (): Promise<readonly string[]> => {
+  const answers = new Map<string, ReadonlyMap<number, string>>();
+  for (const { target } of ASKED) {
+    const name = target.replace('one.', '');
+    for (const client of NAMED) answers.set(`${target} ${client}`, await explainedAnswers(meshes, name, client));
+  }
+  return said(({ target, ports }, protocol, client) =>
+    Promise.resolve(answers.get(`${target} ${client}`)?.get(ports[protocol])),
+  );
+};
 
 test('M7: of all that proxies count while the gateway is open, check says how they answer when it is closed', async () => {
   const uses = await gatewayUses(meshes);
-  const verdicts = (access: 'exported' | 'clients') =>
-    ASKED.flatMap(({ title, target, ports }) =>
-      PROTOCOLS.map((protocol) => {
-        const cells = Object.values(CLIENTS).map((client) => {
-          const asked = { client, host: inShop(target), port: ports[protocol], opaque: protocol === 'tcp' };
-          const found = uses.find((use) => Object.entries(asked).every(([name, is]) => use[name as 'port'] === is));
-          return IN_WORDS[found?.[access] ?? ''] ?? found?.[access];
-        });
-        return [title, PROTOCOL_NAMES[protocol], ...cells].join(' | ');
-      }),
-    );
-  const answers = (access: string) =>
-    documented(access)
-      .slice(1)
-      .map((row) =>
-        row
-          .split(' | ')
-          .slice(0, -1)
-          .map((cell) => IN_WORDS[cell] ?? cell)
-          .join(' | '),
-      );
-  expect(verdicts('exported')).toEqual(answers('exported'));
-  expect(verdicts('clients')).toEqual(answers('clients'));
+  const forecast = (access: 'exported' | 'clients') =>
+    said(({ target, ports }, protocol, client) => {
+      const asked = { client, host: inShop(target), port: ports[protocol], opaque: protocol === 'tcp' };
+      const found = uses.find((use) => Object.entries(asked).every(([name, is]) => use[name as 'port'] === is));
+      return Promise.resolve(found?.[access]);
+    });
+  expect(await forecast('exported')).toEqual(answered('exported'));
+  expect(await forecast('clients')).toEqual(answered('clients'));
 });
 
 /** Runs the operator of the target with these settings, until it says that the policy of the gateway is so. */
@@ -269,12 +287,14 @@ test('M4: no request to an export is refused while the gateway closes to what is
 
 test('M2: with exported, whoever is meshed reaches an export that names no clients', async () => {
   expect(await measured()).toEqual(documented('exported'));
+  expect(await explained()).toEqual(answered('exported'));
 });
 
 test('M2, M3: with clients, those whom an export names reach it, and nobody else does', async () => {
   await govern('closed', '--gateway-access=clients', '--gateway-tcp=none');
   await untilAll('a', 'bare-west', '404');
   expect(await measured()).toEqual(documented('clients'));
+  expect(await explained()).toEqual(answered('clients'));
 });
 
 test('M3: a client that an export names no more is refused, and one that it names is answered', async () => {
@@ -292,6 +312,7 @@ test('M5: with gatewayTcp clients, a client of one opaque export opens connectio
   await govern('closed', '--gateway-access=clients', '--gateway-tcp=clients');
   await untilAll('of another trust domain', 'own-west', 'one');
   expect(await measured()).toEqual(documented('clients, gatewayTcp clients'));
+  expect(await explained()).toEqual(answered('clients, gatewayTcp clients'));
 });
 
 test('M2: a gateway that is closed stays so until the policy for everyone is there, and nothing is left then', async () => {

@@ -3,6 +3,11 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diagnosticsText } from '../synth/commands/check/access/proxy-metrics.ts';
+import { Cluster } from '../../synth/commands/common/cluster.ts';
+import { explainAdmission } from '../../synth/commands/explain/admission.ts';
+import { admissionFactsOf, identityIn } from '../../synth/commands/explain/admission-facts.ts';
+import { LINKS_NAMESPACE } from '../support/builders.ts';
+import { LINKERD } from './control-plane.ts';
 import type { TwoMeshes } from './two-meshes.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', 'synth', 'cli.ts');
@@ -40,4 +45,26 @@ export const gatewayUses = async ({ west, gateways }: TwoMeshes): Promise<readon
     `--kubeconfig=${kubeconfigFile}`,
   );
   return gatewayAccess.uses;
+};
+
+/** What `linkspan explain --as` says that west's gateways answer a client, by port: `admitted`, `403`, `404` or `closed`. */
+export const explainedAnswers = async (
+  { west }: TwoMeshes,
+  service: string,
+  client: string,
+): Promise<ReadonlyMap<number, string>> => {
+  const target = await Cluster.open({ kubeconfig: west.cluster.kubeconfigFile });
+  try {
+    const ref = { namespace: 'shop', name: service };
+    const identity = await identityIn(target, client, LINKERD);
+    const { admitted, refused } = explainAdmission(
+      await admissionFactsOf(target, LINKS_NAMESPACE, ref, identity, LINKERD),
+    );
+    return new Map([
+      ...admitted.map((port) => [port, 'admitted'] as const),
+      ...refused.map(({ port, answer }) => [port, answer] as const),
+    ]);
+  } finally {
+    await target.close();
+  }
 };

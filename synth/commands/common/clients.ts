@@ -38,3 +38,9 @@ export const readIdentity = (text: string, names: MeshNames): string | undefined
   const [{ namespace, serviceAccount, trustDomain = names.trustDomain }] = read.value as readonly [Client];
   return meshIdentity(serviceAccount, namespace, names.controlPlaneNamespace, trustDomain);
 };
+
+/** The value of the annotation that names these clients beside those that it names by now. */
+export const withClients = (before: string | undefined, clients: readonly Client[]): string => {
+  const named = [before ?? '', clientsText(clients)].flatMap((text) => text.split(',').map((each) => each.trim()));
+  return [...new Set(named.filter((each) => each !== ''))].join(',');
+};

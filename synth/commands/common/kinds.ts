@@ -1,5 +1,5 @@
 /** The kinds that commands read and write, with their place in the API. */
-import { FailoverApi, LinkApi } from '../../../crds/wire.ts';
+import { FailoverApi, LinkApi, RouteApi } from '../../../crds/wire.ts';
 import {
   apiVersionOf,
   ENDPOINT_SLICES,
@@ -61,6 +61,10 @@ export const NETWORK_AUTHENTICATIONS = kind(
   'networkauthentications',
   'NetworkAuthentication',
 );
+/** What Linkerd authorized clients of a Server by before AuthorizationPolicies, and still does. */
+export const SERVER_AUTHORIZATIONS = kind('policy.linkerd.io/v1beta1', 'serverauthorizations', 'ServerAuthorization');
+export const GATEWAY_HTTP_ROUTES = kind(RouteApi.HTTPRoute, 'httproutes', 'HTTPRoute');
+export const GATEWAY_GRPC_ROUTES = kind(RouteApi.GRPCRoute, 'grpcroutes', 'GRPCRoute');
 
 const KINDS: readonly Resource[] = [
   NAMESPACES,

@@ -1,7 +1,8 @@
 /**
  * `linkspan explain`: one Service from its export in the target to the ready address in the source, step by step, where it
- * stops, and what to do. Where the target does not answer, it goes on from the source. The exit code is 0 if a ready address
- * is reached by all that is explained, and each step was looked at; 1 otherwise.
+ * stops, and what to do; and whether a client comes through the gateway to it. Where the target does not answer, it goes on
+ * from the source. The exit code is 0 if a ready address is reached by all that is explained, the client is admitted, and each
+ * step was looked at; 1 otherwise.
  */
 import { federatedName } from '../../../crds/wire.ts';
 import { type Service, SERVICES } from '../../../operator/kube/objects.ts';
@@ -12,13 +13,15 @@ import { linksOf } from '../common/links.ts';
 import { reportText } from '../common/output.ts';
 import { byLinkspan } from '../common/remedies.ts';
 import { note, print } from '../../print.ts';
+import { identityIn } from './admission-facts.ts';
 import { type Asked, readAsked } from './asked.ts';
+import { askedOf, explainClient } from './client.ts';
+import { type Explained, textOf, toAddresses } from './explained.ts';
 import { type Facts, factsOf, isMirrorName, type ServiceRef } from './facts.ts';
 import { explainFederated, type FederationFacts, federationFactsOf } from './federated.ts';
 import type { ExplainFlags } from './flags.ts';
 import { explainImport, type ImportFacts, importFactsOf } from './imported.ts';
-import type { State } from './step.ts';
-import { explain as explanationOf, type Explanation } from './steps.ts';
+import { explain as explanationOf } from './steps.ts';
 
 /** Runs the command. Sets the exit code. */
 export const explain = (service: string, flags: ExplainFlags): Promise<void> =>
@@ -31,14 +34,17 @@ export const explain = (service: string, flags: ExplainFlags): Promise<void> =>
     await withCluster(flags, async (source) => {
       const { toContext: context, toKubeconfig: kubeconfig = flags.kubeconfig } = flags;
       const { ref, namespace } = await refOf(source, service, asked, flags);
+      const client = flags.as === undefined ? undefined : await identityIn(source, flags.as, flags.linkerdNamespace);
       const isClusterSet = 'name' in asked && asked.isClusterSet;
-      const explainBy = async (target?: Cluster): Promise<void> =>
-        show(
+      const explainBy = async (target?: Cluster): Promise<void> => {
+        const scope = { ...flags, namespace, client };
+        await show(
           isClusterSet
-            ? [serviceImportOf((await importFactsOf(source, ref)) ?? noImport(source, ref))]
-            : await explainFrom(source, target, ref, { ...flags, namespace }),
+            ? await explainClusterSet(source, target, ref, scope)
+            : await explainFrom(source, target, ref, scope),
           flags,
         );
+      };
       if (context === undefined) await explainBy();
       else await withCluster({ kubeconfig, context }, explainBy);
     });
@@ -86,11 +92,32 @@ const noImport = ({ kubeconfig, context }: Cluster, ref: ServiceRef): ImportFact
   slices: [],
 });
 
+/** What is asked about besides the Service. */
+interface Scope extends ExplainFlags {
+  /** Of the extension. */
+  readonly namespace: string;
+  /** TLS identity of the client; undefined if none is asked about. */
+  readonly client: string | undefined;
+}
+
+/** A ServiceImport, and who comes through the gateway to the Service that it is made of. */
+const explainClusterSet = async (
+  source: Cluster,
+  target: Cluster | undefined,
+  ref: ServiceRef,
+  { namespace, client, linkerdNamespace }: Scope,
+): Promise<readonly Explained[]> => {
+  const facts = (await importFactsOf(source, ref)) ?? noImport(source, ref);
+  const cluster = target?.context ?? '';
+  const asked = { cluster, namespace, ref, linkerdNamespace, direct: undefined };
+  return [serviceImportOf(facts), ...(client === undefined ? [] : [await explainClient(target, { ...asked, client })])];
+};
+
 const explainFrom = async (
   source: Cluster,
   target: Cluster | undefined,
   ref: ServiceRef,
-  { namespace, linkerdNamespace, name = target?.context }: ExplainFlags & { readonly namespace: string },
+  { namespace, linkerdNamespace, client, name = target?.context }: Scope,
 ): Promise<readonly Explained[]> => {
   const links = await linksOf(source, namespace);
   const chosen = name === undefined ? links : links.filter(({ spec }) => spec?.targetClusterName === name);
@@ -100,10 +127,14 @@ const explainFrom = async (
     federationFactsOf(source, links, ref),
     importFactsOf(source, ref),
   ]);
+  const shown = relevant(all, ref, target === undefined, federation !== undefined || imported !== undefined);
+  const byLinks = shown.length === 0 ? all : shown;
+  const asked = client === undefined ? [] : byLinks.map((facts) => ({ ...askedOf(facts), client }));
   return [
-    ...relevant(all, ref, target === undefined, federation !== undefined || imported !== undefined).map(mirrorOf),
+    ...shown.map(mirrorOf),
     ...(federation === undefined ? [] : [federatedServiceOf(federation)]),
     ...(imported === undefined ? [] : [serviceImportOf(imported)]),
+    ...(await Promise.all(asked.map((each) => explainClient(target, each)))),
   ];
 };
 
@@ -125,29 +156,17 @@ const relevant = (
 
 /** Prints what is explained. Nobody is well served by an explanation that ends well while another does not. */
 const show = async (explained: readonly Explained[], { output }: ExplainFlags): Promise<void> => {
-  process.exitCode = explained.every(({ explanation }) => isReached(explanation)) ? 0 : ExitCode.failed;
+  process.exitCode = explained.every(({ isWell }) => isWell) ? 0 : ExitCode.failed;
   const values = explained.map(({ value, explanation }) => ({ ...value, ...explanation }));
   await print(output === 'table' ? explained.map(textOf).join('\n') : reportText({ explanations: values }, output));
 };
-
-/** Reports whether clients reach something, and all that this depends on was looked at. */
-const isReached = ({ reached, steps }: Explanation): boolean =>
-  reached.length > 0 && steps.every(({ state }) => state !== 'unknown');
-
-/** What is explained. */
-interface Explained {
-  readonly title: string;
-  /** What it is about, for programs. */
-  readonly value: object;
-  readonly explanation: Explanation;
-}
 
 const mirrorOf = (facts: Facts): Explained => {
   const { ref, report, source } = facts;
   return {
     title: `Service ${ref.namespace}/${ref.name} of ${report.cluster}, by Link ${report.name} of ${source.context}`,
     value: { ...ref, link: report.name, cluster: report.cluster },
-    explanation: explanationOf(facts),
+    ...toAddresses(explanationOf(facts)),
   };
 };
 
@@ -157,7 +176,7 @@ const federatedServiceOf = (facts: FederationFacts): Explained => {
   return {
     title: `Federated Service ${namespace}/${federatedService} of ${facts.source.context}`,
     value: { namespace, name, federatedService },
-    explanation: explainFederated(facts),
+    ...toAddresses(explainFederated(facts)),
   };
 };
 
@@ -166,7 +185,7 @@ const serviceImportOf = (facts: ImportFacts): Explained => {
   return {
     title: `ServiceImport ${namespace}/${name} of ${facts.source.context}`,
     value: { namespace, name, serviceImport: name },
-    explanation: explainImport(facts),
+    ...toAddresses(explainImport(facts)),
   };
 };
 
@@ -190,20 +209,3 @@ const noLink = (
 const knows = ({ report, ref, local, foreign }: Facts): boolean =>
   (local !== undefined && !foreign.has(local.metadata.name)) ||
   report.services.some(({ namespace, name }) => namespace === ref.namespace && name === ref.name);
-
-const SIGNS: Readonly<Record<State, string>> = { ok: '√', warning: '‼', unknown: '?', stop: '×' };
-
-const textOf = ({ title, explanation: { steps, reached } }: Explained): string => {
-  const width = Math.max(...steps.map(({ step }) => step.length));
-  const lines = steps.flatMap(({ step, state, message, remedy }) => [
-    `${SIGNS[state]} ${step.padEnd(width)}  ${message}`,
-    ...(remedy === undefined ? [] : [`  ${''.padEnd(width)}  ${remedy}`]),
-  ]);
-  const open = steps.filter(({ state }) => state === 'unknown').map(({ step }) => step);
-  const asFarAs = open.length === 0 ? '' : `, as far as is known: not of ${[...new Set(open)].join(', ')}`;
-  const end =
-    reached.length > 0
-      ? `clients reach ${reached.join(', ')}${asFarAs}`
-      : `clients reach nothing: it stops at ${steps.findLast(({ state }) => state !== 'ok')?.step ?? 'nothing'}`;
-  return [title, ...lines, end, ''].join('\n');
-};

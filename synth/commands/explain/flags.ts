@@ -10,6 +10,8 @@ export interface ExplainFlags extends Omit<ClusterFlags, 'namespace'> {
   readonly toContext?: string;
   readonly toKubeconfig?: string;
   readonly name?: string;
+  /** A client, as the annotation of an export names it, or its identity. */
+  readonly as?: string;
   readonly output: 'table' | 'json' | 'yaml';
 }
 
@@ -21,6 +23,10 @@ export const addExplainFlags = (command: Command): Command =>
     .option('--to-context <name>', 'context of the target, which has the Service; without it, the source alone is read')
     .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
     .option('--name <cluster>', 'name of the target cluster (default: the context of the target)')
+    .option(
+      '--as <client>',
+      'say too whether this client comes through the gateway: shop/web, a ServiceAccount, or shop/web@east.example',
+    )
     .option('-n, --namespace <name>', 'namespace of the Service, if its name does not say it')
     .option('--multicluster-namespace <name>', 'namespace of the multicluster extension', 'linkerd-multicluster')
     .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane", 'linkerd')

@@ -8,40 +8,13 @@ import { GatewayPolicy } from '../../../constructs/gateway/gateway-policy.ts';
 import type { Manifest } from '../../cluster/simulated/store.ts';
 import { eventually, installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { policyCrds } from '../../support/policy-crds.ts';
 import { Stage } from '../link/stage.ts';
 import { GatewayModel, type PolicyObject } from './model.ts';
 
 const POLICY = 'policy.linkerd.io';
 const identity = (name: string, domain = 'cluster.local'): string =>
   `${name}.serviceaccount.identity.linkerd.${domain}`;
-
-/** Linkerd's policy kinds, with any fields. */
-const policyCrds = (): readonly ObjectRef[] =>
-  [
-    ['httproutes', 'HTTPRoute', 'v1beta3'],
-    ['servers', 'Server', 'v1beta3'],
-    ['authorizationpolicies', 'AuthorizationPolicy', 'v1alpha1'],
-    ['meshtlsauthentications', 'MeshTLSAuthentication', 'v1alpha1'],
-    ['networkauthentications', 'NetworkAuthentication', 'v1alpha1'],
-  ].map(
-    ([plural = '', kind = '', version = '']) =>
-      ({
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: { name: `${plural}.${POLICY}` },
-        spec: {
-          group: POLICY,
-          scope: 'Namespaced',
-          names: { kind, plural },
-          versions: [
-            {
-              ...{ name: version, served: true, storage: true, subresources: { status: {} } },
-              schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-            },
-          ],
-        },
-      }) as ObjectRef,
-  );
 
 describe('the policy of the gateway', () => {
   let stage: Stage;

@@ -334,7 +334,13 @@ linkspan explain shop/web-west --context east                 # by the name of t
 linkspan explain -n shop web-west                             # as kubectl has it; svc/web-west and web-west.shop too
 linkspan explain http://web-west.shop.svc.cluster.local:8080  # what a log has: a URL, a name in DNS, a ClusterIP
 linkspan explain web.shop.svc.clusterset.local                # a ServiceImport
+linkspan explain shop/web --context east --to-context west --as shop/cart   # does this ServiceAccount come through the gateway?
 \`\`\`
+
+With \`--as\`, a client is followed through the gateway of the target: by which route and which policy it is admitted, or what it is
+answered (403, 404, the end of the connection), why, and the command that lets it in. It is a ServiceAccount of the source, as
+\`shop/cart\`, or of another trust domain, as \`shop/cart@north.example\`, or an identity in full. The policy is read in the target, as
+it is there: so it needs \`--to-context\`. The exit code is 1 unless the client is admitted to every port.
 
 The name of a mirror is taken also where there is none, since it could not be made. \`--namespace\` is that of the Service, other
 than in the other commands; \`--multicluster-namespace\` is that of the extension. With a Service whose name has another

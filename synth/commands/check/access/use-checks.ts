@@ -1,9 +1,8 @@
 /** What would be refused if the gateway were closed, of what is used and of what is exported. Pure. */
-import { clientsText } from '../../../../crds/clients.ts';
 import { Annotation, Label, Value } from '../../../../crds/wire.ts';
 import type { Export } from '../../../../operator/access/exports.ts';
 import { keyOf, type KubeObject, splitKey } from '../../../../operator/kube/objects.ts';
-import { clientOf, identityText } from '../../common/clients.ts';
+import { clientOf, identityText, withClients } from '../../common/clients.ts';
 import { fieldProblem } from '../../common/command-error.ts';
 import { byKubectl } from '../../common/remedies.ts';
 import { type Check, error, type Finding, type Judgement, judged, skipped, warning } from '../check-type.ts';
@@ -39,8 +38,7 @@ const nameThem = ({ facts, outlook }: Judging, key: string, uses: readonly Judge
     return 'name * for every meshed client: no annotation can name an identity of another control plane namespace';
   }
   const before = serviceOf(facts, key)?.metadata.annotations?.[Annotation.clients];
-  const all = [...new Set([...(before ?? '').split(','), ...clientsText(named).split(',')].map((each) => each.trim()))];
-  const annotation = `${Annotation.clients}=${all.filter((each) => each !== '').join(',')}`;
+  const annotation = `${Annotation.clients}=${withClients(before, named)}`;
   return `name them: ${byKubectl(facts, '-n', namespace, 'annotate', 'service', name, annotation, '--overwrite')}`;
 };
 
