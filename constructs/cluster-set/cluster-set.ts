@@ -72,15 +72,16 @@ export class ClusterSet extends Construct {
       for (const each of takeInvalid(chart)) {
         const own = ownPath(each.path, name, targets, set.links);
         // All clusters share the props of the operator and its monitoring: each error is reported once.
-        const path =
-          own ?? (/^(operator|monitoring|scrapers)\b/.test(each.path) ? each.path : `members[${index}].${each.path}`);
+        const isShared = /^(operator|monitoring|scrapers)\b/.test(each.path);
+        const ofMember = memberPath(each.path, member) ?? (isShared ? undefined : each.path);
+        const path = own ?? (ofMember === undefined ? each.path : `members[${index}].${ofMember}`);
         errors.set(path, { ...each, path });
       }
       return { name: props.members[index]?.name ?? name, chart, multicluster, credentials };
     });
     // Errors of props that a part gets from the set or from other members are reported there.
     const own = [...errors.values()].filter(({ path }) =>
-      /^(operator|monitoring|scrapers|links\[\d+\]|members\[\d+\]\.gateway)(\.|\[|$)/.test(path),
+      /^(operator|monitoring|scrapers|links\[\d+\]|members\[\d+\]\.gateway(Access|Tcp)?)(\.|\[|$)/.test(path),
     );
     addInvalid(this, { construct: title, errors: isSound && own.length === 0 ? [...errors.values()] : own });
   }
@@ -181,7 +182,7 @@ const side = (
     linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
   })),
   ...((targets.length > 0 || isGuarded(member, sources, operator)) && {
-    operator: withDomain(operator, member),
+    operator: operatorOf(operator, member),
     monitoring,
   }),
   links: targets.map((target) => {
@@ -193,14 +194,29 @@ const side = (
 
 /** Whether the gateway of a cluster has a policy that an operator keeps: a cluster that is only a target has one for that. */
 const isGuarded = (
-  { gatewayAddresses }: ClusterSetMember,
+  { gatewayAddresses, gatewayAccess }: ClusterSetMember,
   sources: readonly ClusterSetMember[],
-  { gatewayAccess }: ClusterSetProps['operator'],
-): boolean => gatewayAccess !== undefined && sources.length > 0 && gatewayAddresses !== undefined;
+  operator: ClusterSetProps['operator'],
+): boolean =>
+  (gatewayAccess ?? operator.gatewayAccess) !== undefined && sources.length > 0 && gatewayAddresses !== undefined;
 
-/** The props of the operator in one cluster: only who writes the policy of the gateway needs the domain. */
-const withDomain = (operator: ClusterSetProps['operator'], { clusterDomain }: ClusterSetMember) =>
-  operator.gatewayAccess === undefined || clusterDomain === undefined ? operator : { clusterDomain, ...operator };
+/** The props of the operator in one cluster. */
+const operatorOf = (operator: ClusterSetProps['operator'], member: ClusterSetMember): ClusterSetProps['operator'] => {
+  const { gatewayAccess = operator.gatewayAccess, gatewayTcp = operator.gatewayTcp, clusterDomain } = member;
+  return {
+    // Only who writes the policy of the gateway needs the domain.
+    ...(gatewayAccess !== undefined && clusterDomain !== undefined && { clusterDomain }),
+    ...operator,
+    ...(gatewayAccess !== undefined && { gatewayAccess }),
+    ...(gatewayTcp !== undefined && { gatewayTcp }),
+  };
+};
+
+/** The path of a prop of the operator that a member sets for itself; undefined for any other. */
+const memberPath = (path: string, { gatewayAccess, gatewayTcp }: ClusterSetMember): string | undefined => {
+  const [, name] = /^operator\.(gatewayAccess|gatewayTcp)$/.exec(path) ?? [];
+  return (gatewayAccess ?? gatewayTcp) === undefined ? undefined : name;
+};
 
 const linkTo = (
   target: ClusterSetMember,

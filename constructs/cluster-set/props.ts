@@ -47,6 +47,16 @@ export interface ClusterSetMember {
    */
   readonly gateway?: Omit<GatewayProps, Common> | undefined;
   /**
+   * Who may come through the gateway, where this cluster differs from the others: so each can be moved from `open` by itself.
+   * @default - that of `operator`
+   */
+  readonly gatewayAccess?: 'open' | 'exported' | 'clients' | undefined;
+  /**
+   * Who may open connections through the gateway that Linkerd does not look into, where this cluster differs from the others.
+   * @default - that of `operator`
+   */
+  readonly gatewayTcp?: 'none' | 'meshed' | 'clients' | undefined;
+  /**
    * API server of the cluster, as other clusters reach it; required of a target unless credentials are left out.
    * @default - none
    */

@@ -121,6 +121,18 @@ export const CLUSTER_SET_MEMBER = {
       without(GATEWAY_PROPS, 'linkerdNamespace', 'namespace', 'trustDomain'),
       'The gateway, which is rendered if other clusters use it; default a LoadBalancer with three replicas',
     ),
+    gatewayAccess: {
+      type: 'string',
+      description:
+        'Who may come through the gateway, where this cluster differs from the others: so each can be moved from open by itself; default that of operator',
+      enum: ['open', 'exported', 'clients'],
+    },
+    gatewayTcp: {
+      type: 'string',
+      description:
+        'Who may open connections through the gateway that Linkerd does not look into, where this cluster differs from the others; default that of operator',
+      enum: ['none', 'meshed', 'clients'],
+    },
     apiServer: described(
       API_SERVER,
       'API server of the cluster, as other clusters reach it; required of a target unless credentials are left out; default none',

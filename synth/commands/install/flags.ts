@@ -1,5 +1,5 @@
 /** The options of `linkspan install`, `linkspan upgrade` and `linkspan uninstall`. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { Default } from '../../../crds/wire.ts';
 import {
   addApplyFlags,
@@ -22,6 +22,8 @@ export interface SettingFlags {
   readonly sourceNetworks?: readonly string[];
   /** Whether the operator may keep Linkerd's copies of credentials, which a flat network needs. */
   readonly flat?: boolean;
+  readonly gatewayAccess?: 'open' | 'exported' | 'clients';
+  readonly gatewayTcp?: 'none' | 'meshed' | 'clients';
 }
 
 /** How what is written meets what is there. */
@@ -60,6 +62,18 @@ const addSettingFlags = (command: Command): Command =>
     .option('--source-networks <cidrs>', 'networks that clients of the gateway connect from (default: all)', listOf)
     .addOption(
       trueOrFalse('--flat', "whether the operator may keep Linkerd's credentials, which a flat network needs", 'none'),
+    )
+    .addOption(
+      new Option(
+        '--gateway-access <mode>',
+        'who may come through the gateway: all to every Service, all to exports, or whom exports name (default: as it is)',
+      ).choices(['open', 'exported', 'clients']),
+    )
+    .addOption(
+      new Option(
+        '--gateway-tcp <who>',
+        'with that, who may open connections that Linkerd does not look into, to every Service (default: none)',
+      ).choices(['none', 'meshed', 'clients']),
     )
     .option('--force-conflicts', 'change also what others have set, and no flag gives')
     .addOption(trueOrFalse('--wait', 'whether to wait until the operator runs (default: on a terminal)', 'none'))

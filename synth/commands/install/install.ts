@@ -13,6 +13,7 @@ import { execute } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
 import { kubectl, linkspan } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
+import type { Domains } from '../common/linkerd.ts';
 import { reportText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print, warn } from '../../print.ts';
@@ -22,7 +23,7 @@ import { namespaceWords, sayNext } from './next-step.ts';
 import { type Asked, foreignProblems, noteChanges, noteForeign, review, summarized } from './review.ts';
 import { untilOperatorRuns } from './rollout.ts';
 import { isSame, type Settings, settingsOf } from './settings.ts';
-import { clusterProblems, findRecord, trustDomainOf } from './survey.ts';
+import { clusterProblems, domainsOf, findRecord } from './survey.ts';
 import { VERSION } from './version.ts';
 
 /** How long an API server may take to serve a new kind. */
@@ -62,8 +63,8 @@ const imageProblems = (image: string | undefined): readonly Problem[] =>
 
 const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settings): Promise<void> => {
   const { namespace, linkerdNamespace, apply, output } = flags;
-  const trustDomain = await trustDomainOf(cluster, settings);
-  const { objects } = installManifests(namespace, settings, trustDomain);
+  const domains = await domainsOf(cluster, settings);
+  const { objects } = installManifests(namespace, settings, domains);
   if (!apply && settings.image === undefined) note(NO_IMAGE);
   if (!apply && formatOf(flags) !== 'diff') {
     await print(objectsText(objects, output === 'json' ? 'json' : 'yaml'));
@@ -73,7 +74,7 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
     ...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)),
     ...(await recordProblems(cluster, namespace, settings)),
   ]);
-  const changes = await review(cluster, askedOf(flags, settings, objects, trustDomain));
+  const changes = await review(cluster, askedOf(flags, settings, objects, domains));
   if (!apply) await print(changesText(changes.map(summarized)));
   refuseProblems(foreignProblems(changes));
   noteForeign(cluster, changes);
@@ -92,14 +93,14 @@ export const askedOf = (
   flags: SettingFlags & Pick<WriteFlags, 'forceConflicts'> & { readonly namespace: string },
   settings: Settings,
   objects: readonly ApiJson[],
-  trustDomain: string,
+  domains: Domains,
 ): Asked => {
   const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [[name, undefined]]));
   const { linkerdNamespace } = settings;
   const without: Settings = { ...settings, ...(Object.fromEntries(given) as Partial<Settings>), linkerdNamespace };
   return {
     objects,
-    without: installManifests(flags.namespace, without, trustDomain).objects,
+    without: installManifests(flags.namespace, without, domains).objects,
     namesNetworks: flags.sourceNetworks !== undefined,
     force: flags.forceConflicts ?? false,
   };

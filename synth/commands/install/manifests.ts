@@ -5,8 +5,9 @@ import { labelsErrors } from '../../../constructs/common/prop-rules.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
 import { type ApiJson, render } from '../../../constructs/rendered/render.ts';
 import type { FieldError } from '../../../crds/field-error.ts';
-import { Label, Value } from '../../../crds/wire.ts';
+import { Default, Label, Value } from '../../../crds/wire.ts';
 import { ExitCode, fieldProblem, type Problem, refuseProblems } from '../common/command-error.ts';
+import type { Domains } from '../common/linkerd.ts';
 import { recordManifest, type Settings } from './settings.ts';
 import { mergedProps, readValues, type ReadValues } from './values.ts';
 import { VERSION } from './version.ts';
@@ -32,12 +33,12 @@ export interface Rendered {
 
 /**
  * The objects of an installation: CRD and namespace first, then rights, then what uses them.
- * @param trustDomain that of Linkerd in the cluster; undefined if no cluster was asked
+ * @param domains those of Linkerd in the cluster; undefined if no cluster was asked
  * @throws CommandError for settings that no manifest can have, by their flags and keys
  */
-export const installManifests = (namespace: string, settings: Settings, trustDomain: string | undefined): Rendered => {
+export const installManifests = (namespace: string, settings: Settings, domains: Domains | undefined): Rendered => {
   const read = readValues(settings.values ?? {});
-  const { objects: unordered, problems } = rendered(propsOf(namespace, settings, read, trustDomain), read);
+  const { objects: unordered, problems } = rendered(propsOf(namespace, settings, read, domains), read);
   const found = [...read.errors, ...labelsErrors('commonLabels', read.labels).filter((error) => error !== undefined)];
   refuseProblems([...found.map(valueProblem), ...problems], ExitCode.usage);
   const objects = unordered.toSorted((one, other) => syncWave(one.kind) - syncWave(other.kind));
@@ -57,11 +58,13 @@ export const installedProps = (namespace: string, settings: Settings): Multiclus
 /** Operator and CRD always: Links are made later, and so are the Secrets that they name. */
 const propsOf = (
   namespace: string,
-  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, flat = false }: Settings,
+  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, flat = false, ...access }: Settings,
   { props: values }: ReadValues,
-  trustDomain: string | undefined,
+  domains: Domains | undefined,
 ): MulticlusterProps => {
+  const { trustDomain, clusterDomain = Default.clusterDomain } = domains ?? {};
   const base: MulticlusterProps = { namespace, linkerdNamespace, trustDomain, sourceNetworks, crd: true };
+  const { gatewayAccess, gatewayTcp } = access;
   const chosen = mergedProps(ha ? HA : {}, values);
   const { operator } = chosen;
   return {
@@ -69,7 +72,18 @@ const propsOf = (
     // A flag wins over a file.
     ...(gateway === false && { gateway: false }),
     ...(gateway === true && chosen.gateway === false && { gateway: {} }),
-    operator: { ...operator, image, credentialsSecrets: 'any', flat },
+    operator: {
+      ...operator,
+      image,
+      credentialsSecrets: 'any',
+      flat,
+      gatewayTcp,
+      // Only who writes the policy of the gateway needs the domain.
+      ...(gatewayAccess !== undefined && {
+        gatewayAccess,
+        ...(clusterDomain !== Default.clusterDomain && { clusterDomain }),
+      }),
+    },
   };
 };
 
@@ -103,6 +117,8 @@ const FLAG_OF_PROP: Readonly<Record<string, string>> = {
   namespace: '--namespace',
   sourceNetworks: '--source-networks',
   linkerdNamespace: '--linkerd-namespace',
+  'operator.gatewayAccess': '--gateway-access',
+  'operator.gatewayTcp': '--gateway-tcp',
 };
 
 const valueProblem = (error: FieldError): Problem => fieldProblem(`--values: ${error.path}`, error);

@@ -3,6 +3,7 @@
  * that Linkerd's chart, Helm or `linkerd multicluster install` has put a mark on is theirs whatever its labels are.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
+import { ACCESS_ROUTES, setOf } from '../../../operator/access/objects.ts';
 import { Annotation, Default, Label, Value } from '../../../crds/wire.ts';
 import { type KubeObject, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import type { Found } from '../common/apply.ts';
@@ -24,13 +25,14 @@ import {
   SERVICE_ACCOUNTS,
 } from '../common/kinds.ts';
 
-/** Every kind that any version of `install` has rendered, in the order in which they are removed. */
+/** Every kind that any version of `install` has rendered, or its operator keeps, in the order in which they are removed. */
 const KINDS: readonly Resource[] = [
   DEPLOYMENTS,
   DISRUPTION_BUDGETS,
   SERVICES,
   NETWORK_POLICIES,
   LINKERD_SERVERS,
+  ACCESS_ROUTES,
   AUTHORIZATION_POLICIES,
   MESH_TLS_AUTHENTICATIONS,
   NETWORK_AUTHENTICATIONS,
@@ -76,6 +78,12 @@ const withoutMark = (object: ApiJson): ApiJson => {
   const { [Label.managedBy]: _, ...labels } = object.metadata.labels ?? {};
   return { ...object, metadata: { ...object.metadata, labels } };
 };
+
+/**
+ * Reports whether an object is of the policy that the operator keeps of who may come through the gateway: that for everyone
+ * among it, which the operator deletes when all that is exported is admitted.
+ */
+export const isAccessPolicy = ({ object }: Found): boolean => setOf(object) !== undefined;
 
 /** Reports whether an object is what other clusters reach this one through. */
 export const isGateway = ({ of, object }: Found): boolean =>

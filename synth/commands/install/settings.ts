@@ -22,6 +22,10 @@ export interface Settings {
   readonly sourceNetworks?: readonly string[] | undefined;
   /** Whether the operator may keep Linkerd's copies of credentials. @default false */
   readonly flat?: boolean | undefined;
+  /** Who may come through the gateway. @default - whoever may by the policy that there is */
+  readonly gatewayAccess?: 'open' | 'exported' | 'clients' | undefined;
+  /** Who may open connections through it that Linkerd does not look into. @default none */
+  readonly gatewayTcp?: 'none' | 'meshed' | 'clients' | undefined;
 }
 
 /** Settings of an installation, and the version of Linkspan that has installed it. */
@@ -48,6 +52,8 @@ export const settingsOf = async (
   values: flags.values === undefined ? before.values : await loadValues(flags.values),
   sourceNetworks: flags.sourceNetworks ?? before.sourceNetworks,
   flat: flags.flat ?? before.flat,
+  gatewayAccess: flags.gatewayAccess ?? before.gatewayAccess,
+  gatewayTcp: flags.gatewayTcp ?? before.gatewayTcp,
 });
 
 /** The ConfigMap. */
@@ -76,7 +82,7 @@ export const readRecord = ({ data }: RecordObject): InstallRecord => {
 /** Reports whether two settings are the same. */
 export const isSame = (one: Settings, other: Settings): boolean => text(one) === text(other);
 
-const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, flat }: Settings): string =>
+const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, flat, ...access }: Settings): string =>
   JSON.stringify([
     image,
     ha ?? false,
@@ -85,4 +91,6 @@ const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, fl
     values ?? {},
     sourceNetworks ?? [],
     flat ?? false,
+    access.gatewayAccess ?? 'unset',
+    access.gatewayTcp ?? 'none',
   ]);

@@ -7,7 +7,7 @@ import { kubectl } from '../common/command-text.ts';
 import type { Problem } from '../common/command-error.ts';
 import { CommandError } from '../common/command-error.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, resourceOf } from '../common/kinds.ts';
-import { LINKERD_CONFIG, readDomains } from '../common/linkerd.ts';
+import { type Domains, LINKERD_CONFIG, readDomains } from '../common/linkerd.ts';
 import { warn } from '../../print.ts';
 import { isOurs } from './ownership.ts';
 import { type InstallRecord, readRecord, RECORD_NAME, type RecordObject, type Settings } from './settings.ts';
@@ -100,13 +100,14 @@ export const findRecord = async (cluster: Cluster, namespace: string): Promise<I
 };
 
 /**
- * The trust domain of Linkerd in the cluster; its default, with a warning, where it has no settings.
- * @throws CommandError if values files name another
+ * The domains of Linkerd in the cluster; their defaults, with a warning, where it has no settings.
+ * @throws CommandError if values files name another trust domain
  */
-export const trustDomainOf = async (cluster: Cluster, settings: Settings): Promise<string> => {
+export const domainsOf = async (cluster: Cluster, settings: Settings): Promise<Domains> => {
   const { linkerdNamespace } = settings;
   const given = givenTrustDomain(settings);
-  const found = (await readDomains(cluster, linkerdNamespace))?.trustDomain;
+  const domains = await readDomains(cluster, linkerdNamespace);
+  const found = domains?.trustDomain;
   if (found !== undefined && given !== undefined && given !== found) {
     const reason = `${JSON.stringify(given)} is not the trust domain of Linkerd in ${cluster.context}, ${found}`;
     throw new CommandError([{ object: '--values: identityTrustDomain', reason, remedy: 'remove it' }]);
@@ -117,7 +118,8 @@ export const trustDomainOf = async (cluster: Cluster, settings: Settings): Promi
         `taken to be ${Default.clusterDomain}`,
     );
   }
-  return found ?? given ?? Default.clusterDomain;
+  const { clusterDomain = Default.clusterDomain } = domains ?? {};
+  return { clusterDomain, trustDomain: found ?? given ?? Default.clusterDomain };
 };
 
 /** Deployments of Linkerd's own service mirror controllers, each with the cluster that it mirrors. */

@@ -4,6 +4,7 @@
  * `--apply` nothing is deleted, and the objects are printed.
  */
 import { FIELD_MANAGER, LOCAL_WRITE_LEASE, OPERATOR_LEASE, OPERATOR_NAME, COMMAND_LINE } from '../../../crds/wire.ts';
+import { OPEN, setOf } from '../../../operator/access/objects.ts';
 import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import { type Found, refOf } from '../common/apply.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
@@ -20,7 +21,7 @@ import { leftovers } from './leftovers.ts';
 import { installManifests } from './manifests.ts';
 import { type Content, othersIn } from './namespace-content.ts';
 import { namespaceWords } from './next-step.ts';
-import { findOurs, isGateway, isOurs } from './ownership.ts';
+import { findOurs, isAccessPolicy, isGateway, isOurs } from './ownership.ts';
 import { isOfLinkerd, readerProblems, readersOf } from './readers.ts';
 import { operatorPods } from './rollout.ts';
 import { findRecord, otherInstallations } from './survey.ts';
@@ -75,8 +76,14 @@ const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Fou
   ]);
   // A gateway of Linkerd's chart stays, and so may the accounts that came with it.
   const isGatewayGoing = objects.some(isGateway);
+  const closing = isGatewayGoing ? [] : objects.filter(isAccessPolicy);
   return [
     ...elsewhere,
+    ...closing.slice(0, 1).map(({ of, object }) => ({
+      object: cluster.title(of.kind, object.metadata),
+      reason: 'is of the policy that admits clients to a gateway that stays: without it, everyone is refused',
+      remedy: linkspan(cluster, 'upgrade', '--gateway-access', 'open', ...namespaceWords(namespace), '--apply'),
+    })),
     ...links.map(({ metadata }) => ({
       object: cluster.title('Link', metadata),
       reason: 'is there',
@@ -110,7 +117,12 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
     return reason !== undefined;
   };
   const objects: Found[] = [];
-  for (const each of found) if (!(await isKept(each))) objects.push(each);
+  // A gateway that Linkerd's chart has made stays, and refuses everyone without a policy.
+  const isOpening = ({ object }: Found): boolean => setOf(object) === OPEN;
+  const kept = found.some(isGateway) ? [] : found.filter(isOpening);
+  for (const { of, object } of kept)
+    notes.push(`${cluster.title(of.kind, object.metadata)} stays: the gateway stays, which it lets everyone use`);
+  for (const each of found) if (!kept.includes(each) && !(await isKept(each))) objects.push(each);
   notes.push(...(await takenOver(cluster, namespace)));
   const leases = await ownLeases(cluster, namespace);
   const isLast = ({ of: kind }: Found): boolean => kind === NAMESPACES;

@@ -209,6 +209,52 @@ describe('a set of clusters', () => {
   });
 });
 
+describe('who may come through a gateway', () => {
+  const PAIR = { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] } as const;
+  const settingsOf = (objects: readonly ApiJson[]): readonly string[] =>
+    JSON.stringify(objects).match(/--(?:gateway-access|gateway-tcp|cluster-domain|trust-domain)=[^"]*/g) ?? [];
+  const isOpen = (objects: readonly ApiJson[]): boolean =>
+    namesOf(objects, 'AuthorizationPolicy').includes('linkerd-gateway');
+
+  test('is what the set says, and an operator keeps it also in a cluster that is a target alone', () => {
+    const members = [member('east'), member('west')];
+    const set = clusterSet({ members, topology: PAIR, operator: { ...OPERATOR, gatewayAccess: 'exported' } });
+    const west = objectsOf(set, 'west');
+    expect(settingsOf(west)).toEqual([
+      '--gateway-access=exported',
+      '--cluster-domain=west.example.com',
+      '--trust-domain=west.example.com',
+    ]);
+    expect(isOpen(west)).toBe(false);
+  });
+
+  test('is what a member says of itself, so that one cluster after the other can be closed', () => {
+    const members = [member('east', { gatewayAccess: 'clients', gatewayTcp: 'clients' }), member('west')];
+    const set = clusterSet({ members });
+    const [east, west] = [objectsOf(set, 'east'), objectsOf(set, 'west')];
+    expect(settingsOf(east)).toEqual([
+      '--gateway-access=clients',
+      '--gateway-tcp=clients',
+      '--cluster-domain=east.example.com',
+      '--trust-domain=east.example.com',
+    ]);
+    expect([isOpen(east), isOpen(west)]).toEqual([false, true]);
+    expect(settingsOf(west)).toEqual([]);
+    const other = clusterSet({
+      members: [member('east', { gatewayAccess: 'open' }), member('west')],
+      operator: { ...OPERATOR, gatewayAccess: 'exported' },
+    });
+    expect([isOpen(objectsOf(other, 'east')), isOpen(objectsOf(other, 'west'))]).toEqual([true, false]);
+  });
+
+  test('is refused by the path of the member that has it', () => {
+    const members = [member('east'), member('west', { gatewayAccess: 'clients', gatewayTcp: 'meshed' })];
+    expect(errorsOf(() => clusterSet({ members }))).toEqual([
+      expect.stringMatching(/^members\[1\]\.gatewayTcp: "meshed" must not be meshed if gatewayAccess is clients/),
+    ]);
+  });
+});
+
 describe('credentials in Git', () => {
   test('are left out unless asked for', () => {
     const made = objectsOf(clusterSet(), 'east');

@@ -18,6 +18,7 @@ when it has drifted.
   token that has expired is not renewed: kubectl does that. \`--context\` names a context; by default it is the current one.
 - They print what they would do and change nothing. With \`--apply\` they do it, by server-side apply with the field manager
   \`linkspan-cli\`, and print what became of each object. Either is safe to run again. \`approve\` alone does it at once; it has \`--dry-run\`.
+  What \`link-gen\` prints holds a token that it has asked for, and the Secret that the token is bound to says so from then on.
 - Manifests and results are on stdout, as \`-o yaml\` or \`-o json\` has them; progress, notes, warnings and errors are on
   stderr.
 - All that stands in the way is reported at once, before anything is written: the flag or the object with its cluster, the
@@ -90,13 +91,15 @@ back.
 \`\`\`sh
 linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0           # prints what would change
 linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0 --apply
+linkspan upgrade --context west --gateway-access exported --apply    # only what is exported is reached through its gateway
 linkspan upgrade --context east --output json    # each object: created, configured, unchanged or deleted
 \`\`\`
 
 Without \`--apply\`, the API server says what it would make of each object, by a dry run, and the fields that differ are
 printed. With \`--apply\`, objects that an earlier version has made and this one does not make are deleted; they are known by
 the label of \`install\`, and rights among them go only when the operator runs with its new ones, unless \`--wait=false\` is
-given. An installation of a newer version is refused, and so is \`--gateway=false\` while other clusters have accounts here.
+given. The policy that the operator keeps of the gateway stays while there is a gateway; with \`--gateway-access open\`, the command
+waits for the operator, and lets everyone in again. An installation of a newer version is refused, and so is \`--gateway=false\` while other clusters have accounts here.
 The exit code is 0 also if there are changes, and 1 if a cluster stands in the way.`,
   uninstall: `It refuses while anything needs the installation, or would be left with nobody to follow it: Links and their mirrors,
 accounts with which other clusters read this one, however they were made, federated Services, ServiceImports with their

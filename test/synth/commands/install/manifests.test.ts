@@ -6,7 +6,14 @@ import { installManifests } from '../../../../synth/commands/install/manifests.t
 import type { Settings } from '../../../../synth/commands/install/settings.ts';
 
 const render = (settings: Partial<Settings> = {}, namespace = 'linkerd-multicluster'): readonly ApiJson[] =>
-  installManifests(namespace, { image: 'a/b:1', linkerdNamespace: 'linkerd', ...settings }, 'example.com').objects;
+  installManifests(
+    namespace,
+    { image: 'a/b:1', linkerdNamespace: 'linkerd', ...settings },
+    {
+      clusterDomain: 'cluster.local',
+      trustDomain: 'example.com',
+    },
+  ).objects;
 
 const named = (objects: readonly ApiJson[], kind: string, name: string): ApiJson | undefined =>
   objects.find((each) => each.kind === kind && each.metadata.name === name);
@@ -121,4 +128,19 @@ describe('is refused by the flag or the key that has set it', () => {
   test('a namespace that none can be', () => {
     expect(problemsOf({}, 'Mesh')).toEqual(['--namespace: "Mesh" must be a valid DNS label']);
   });
+});
+
+test('who may come through the gateway is a setting of the operator, which opens it or not', () => {
+  const opening = (settings: Partial<Settings>) => named(render(settings), 'AuthorizationPolicy', 'linkerd-gateway');
+  const args = (settings: Partial<Settings>) =>
+    JSON.stringify(named(render(settings), 'Deployment', 'linkspan-operator'));
+  expect(opening({})).toBeDefined();
+  expect(args({})).not.toContain('--gateway-access');
+  expect(opening({ gatewayAccess: 'open' })).toBeDefined();
+  expect(opening({ gatewayAccess: 'exported' })).toBeUndefined();
+  expect(args({ gatewayAccess: 'exported' })).toContain('"--gateway-access=exported"');
+  expect(args({ gatewayAccess: 'exported' })).toContain('"--trust-domain=example.com"');
+  expect(problemsOf({ gatewayAccess: 'clients', gatewayTcp: 'meshed' })).toEqual([
+    expect.stringMatching(/^--gateway-tcp: "meshed" must not be meshed/),
+  ]);
 });

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { routeAuthorization } from '../../../../operator/access/objects.ts';
 import { LinkApi } from '../../../../crds/wire.ts';
 import { requireBinary } from '../../../cluster/real/binaries.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
@@ -238,5 +239,31 @@ onEachBacking('linkspan uninstall', (backing) => {
       expect(await east.client.get(each), each.metadata.name).toBeDefined();
     for (const each of [LINKS_CRD, lease]) expect(await east.client.get(each), each.metadata.name).toBeDefined();
     expect(await east.client.get(ref('apps/v1', 'Deployment', 'linkspan-operator'))).toBeUndefined();
+  });
+
+  test("leaves no gateway of Linkerd's chart that refuses everyone", { timeout: 60_000 }, async () => {
+    for (const each of linkerdChart.filter(({ kind }) => kind !== 'Link')) await east.client.apply(each);
+    await run('install', IMAGE, '--apply');
+    const opening = ref('policy.linkerd.io/v1alpha1', 'AuthorizationPolicy', 'linkerd-gateway');
+    const kept = routeAuthorization(NAMESPACE, 'abc', 'linkspan-abc-0').object as unknown as ObjectRef;
+    // The operator has closed it.
+    await east.client.delete(opening);
+    await east.client.apply(kept);
+    const refused = await run('uninstall', '--apply');
+    expect(refused.stderr).toContain(
+      'error: AuthorizationPolicy linkerd-multicluster/linkspan-abc-0 of east: is of the policy that admits clients to a gateway that stays',
+    );
+    expect(refused.stderr).toContain('linkspan upgrade --gateway-access open');
+    expect(refused.code).toBe(1);
+    expect(await east.client.get(kept)).toBeDefined();
+    // And it is open again, by a policy that the upgrade has made.
+    await run('upgrade', '--gateway-access=open', '--wait=false', '--apply');
+    await east.client.delete(kept);
+    const { code, stderr } = await run('uninstall', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(
+      'AuthorizationPolicy linkerd-multicluster/linkerd-gateway of east stays: the gateway stays',
+    );
+    expect(await east.client.get(opening)).toBeDefined();
   });
 });

@@ -1,14 +1,21 @@
 /** `linkspan upgrade`: what it keeps, what it shows, what it changes, and what it refuses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
+import { routeAuthorization } from '../../../../operator/access/objects.ts';
 import { isNewer } from '../../../../synth/commands/install/version.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { objectRef } from '../../../support/builders.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
 import { commandWrites } from '../command-writes.ts';
+
+interface Deployment extends KubeObject {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly args?: readonly string[] }[] } };
+  };
+}
 
 const NAMESPACE = 'linkerd-multicluster';
 const IMAGE = 'registry.example.com/linkspan:0.1.0';
@@ -18,6 +25,10 @@ const ref = (apiVersion: string, kind: string, name: string): ObjectRef => objec
 const RECORD = ref('v1', 'ConfigMap', 'linkspan-install');
 const OPERATOR = ref('apps/v1', 'Deployment', 'linkspan-operator');
 const GATEWAY = ref('apps/v1', 'Deployment', 'linkerd-gateway');
+
+/** The policy for everyone, and one that the operator keeps of its own. */
+const OPENING = ref('policy.linkerd.io/v1alpha1', 'AuthorizationPolicy', 'linkerd-gateway');
+const KEPT = routeAuthorization(NAMESPACE, 'abc', 'linkspan-abc-0').object as unknown as ObjectRef;
 
 onEachBacking('linkspan upgrade', (backing) => {
   let east: LinkerdCluster;
@@ -33,6 +44,10 @@ onEachBacking('linkspan upgrade', (backing) => {
   const writes = () => commandWrites(east.cluster);
   const settings = async (): Promise<unknown> =>
     parseYaml((await east.client.get<{ data: { settings: string } }>(RECORD))?.data.settings ?? '');
+  const operatorArgs = async (): Promise<readonly string[]> => {
+    const { spec } = (await east.client.get<Deployment>(OPERATOR))!;
+    return spec.template.spec.containers.flatMap(({ args = [] }) => args);
+  };
   const record = (data: object) => east.client.patch(RECORD, { data });
 
   test('refuses where nothing is installed', async () => {
@@ -113,6 +128,73 @@ onEachBacking('linkspan upgrade', (backing) => {
 
       const back = await run('upgrade', '--gateway', '--apply');
       expect(back.stdout).toContain('deployment/linkerd-gateway created in east\n');
+    });
+
+    test('closes its gateway by a flag, and leaves the policy to the operator', { timeout: 60_000 }, async () => {
+      const closed = await run('upgrade', '--gateway-access=clients', '--gateway-tcp=clients', '--apply');
+      expect(closed.code, closed.stderr).toBe(0);
+      // Until the operator has admitted what is exported, everyone may use the gateway.
+      expect(closed.stdout).not.toContain('deleted');
+      expect(await east.client.get(OPENING)).toBeDefined();
+      expect(await operatorArgs()).toEqual(
+        expect.arrayContaining([
+          '--gateway-access=clients',
+          '--gateway-tcp=clients',
+          '--cluster-domain=east.local',
+          '--trust-domain=east.example',
+        ]),
+      );
+      await east.client.delete(OPENING);
+      await east.client.apply(KEPT);
+      const later = await run('upgrade', '--ha=false', '--apply');
+      expect(later.code, later.stderr).toBe(0);
+      expect(await east.client.get(KEPT)).toBeDefined();
+      expect(await east.client.get(OPENING)).toBeUndefined();
+      expect(await settings()).toMatchObject({ gatewayAccess: 'clients', gatewayTcp: 'clients' });
+
+      const open = await run('upgrade', '--gateway-access=open', '--wait=false', '--apply');
+      expect(open.stdout).toContain('authorizationpolicy/linkerd-gateway created in east\n');
+      expect(open.stderr).toContain('note: the gateway may stay closed: run the command again when ');
+      expect(await east.client.get(KEPT)).toBeDefined();
+      const none = await run('upgrade', '--gateway=false', '--wait=false', '--apply');
+      expect(none.stdout).toContain(`authorizationpolicy/${KEPT.metadata.name} deleted in east\n`);
+    });
+
+    test(
+      'opens it again, also where the operator before takes the policy away once more',
+      { timeout: 60_000 },
+      async () => {
+        await run('upgrade', '--gateway-access=exported', '--apply');
+        await east.client.delete(OPENING);
+        const operator = (async () => {
+          await eventually(
+            'the policy for everyone is written',
+            async () => (await east.client.get(OPENING)) !== undefined,
+          );
+          await east.client.delete(OPENING);
+          const up = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2 };
+          await east.client.patch(
+            OPERATOR,
+            { status: { ...up, observedGeneration: 1_000 } },
+            { subresource: 'status' },
+          );
+        })();
+        const [open] = await Promise.all([run('upgrade', '--gateway-access=open', '--apply'), operator]);
+        expect(open.code, open.stderr).toBe(0);
+        expect(open.stdout.match(/authorizationpolicy\/linkerd-gateway created in east/g)).toHaveLength(2);
+        expect(await east.client.get(OPENING)).toBeDefined();
+        const down = { replicas: null, updatedReplicas: null, availableReplicas: null, readyReplicas: null };
+        await east.client.patch(OPERATOR, { status: down }, { subresource: 'status' });
+      },
+    );
+
+    test.each([
+      [['--gateway-access=clients', '--gateway-tcp=meshed'], '--gateway-tcp: "meshed" must not be meshed if'],
+      [['--gateway-access=closed'], 'Allowed choices are open, exported, clients.'],
+    ])('refuses %j', async (flags, message) => {
+      const { code, stderr } = await run('upgrade', ...flags);
+      expect(stderr).toContain(message);
+      expect(code).toBe(2);
     });
 
     test('gets the rights for a flat network by a flag, and loses them by it', { timeout: 30_000 }, async () => {
