@@ -1,6 +1,6 @@
 /**
- * Hides from whoever derives something from a target what the policy of the Link does not admit (rules N1, N2, N4):
- * to them it is not exported. The present watches decide alone, since nothing outside the policy may stay.
+ * Hides the exports of a target that the import policy of the Link does not admit (rules N1, N2, N4): derivations see
+ * them as not exported. For these the target is not asked before a deletion, since nothing outside the policy may stay.
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -21,7 +21,10 @@ export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' 
   readonly exports: AdmittedAspect<Service> & ServiceExports;
 }
 
-/** @param policy returns the present policy of the Link; undefined if it has none */
+/**
+ * Returns the exports of a target that the policy of a Link admits.
+ * @param policy returns the present policy of the Link; undefined if it has none
+ */
 export const admittedOf = (
   { mirrored, members, exports, pods }: TargetView,
   policy: () => AppliedPolicy | undefined,
@@ -35,7 +38,10 @@ export const admittedOf = (
   };
 };
 
-/** Answers for pods. A pod that is listed only with ports that the policy does not admit counts as gone (rule N4). */
+/**
+ * Returns answers about the pods of admitted Services. A pod counts as gone if the policy admits no port of the slices
+ * that list it (rule N4).
+ */
 export const admittedPods = (of: Pick<AdmittedAspect<unknown>, 'excludes'>, pods: PodAnswers): PodAnswers => ({
   lacks: (key, hostname) => of.excludes(key, hostname) || pods.lacks(key, hostname),
   ask: (key) => pods.ask(key),
@@ -62,7 +68,7 @@ class AdmittedAspect<T> implements Aspect<T> {
     return this.#of.isRead;
   }
 
-  /** Number of keys. With a policy, each is looked at. */
+  /** Number of admitted keys. With a policy, every key is checked on each call. */
   get size(): number {
     return this.#policy() === undefined ? this.#of.size : this.keys().size;
   }
@@ -84,7 +90,7 @@ class AdmittedAspect<T> implements Aspect<T> {
     return found && slices ? policy.slicesOf(this.#serviceOf(found), slices) : slices;
   }
 
-  /** Reports whether a pod of a headless Service is listed, but only with ports that are not admitted. */
+  /** Reports whether slices list a pod of a headless Service, but the policy admits no port of these slices. */
   excludes(key: string, hostname: string): boolean {
     const policy = this.#policy();
     const listing = (policy && this.#of.slicesOf(key))?.filter((slice) => lists(slice, hostname)) ?? [];
@@ -108,7 +114,10 @@ class AdmittedAspect<T> implements Aspect<T> {
     this.#of.forget(key);
   }
 
-  /** Returns why the policy does not admit a key; undefined if it does, or nothing is exported under it. */
+  /**
+   * Returns why the policy does not admit a key; undefined if it admits the key, or if nothing is exported under the
+   * key.
+   */
   obstacleOf(key: string): Obstacle | undefined {
     const policy = this.#policy();
     const found = policy && this.#of.get(key);

@@ -1,16 +1,19 @@
-/** Texts about a target that cannot be read, or only in part, and what the user can do about it. */
+/**
+ * Messages for users about a target that cannot be read, or only in part: the problem, its effect on mirrors, and the
+ * remedy.
+ */
 import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
 export interface TargetProblem {
-  /** Reason of the condition: `TargetReachable`, or `TargetWithinLimits` for a limit. */
+  /** Reason of the condition `TargetReachable`, or of `TargetWithinLimits` if a limit is exceeded. */
   readonly reason: 'Unreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   /** Reason of the Event. */
   readonly event: 'TargetUnreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   readonly problem: string;
   /** What happens to mirrors meanwhile. */
   readonly fate: string;
-  /** What the user can do, as text that follows message and fate; may be empty. */
+  /** What the user can do, as text to append to `problem` and `fate`; may be empty. */
   readonly remedy: string;
 }
 

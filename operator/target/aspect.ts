@@ -1,59 +1,66 @@
 /**
  * An aspect is one kind of thing that a target exports: Services that are mirrored, members of federated Services, or
- * Services with a ServiceExport. Whatever is derived from a target is derived from one aspect, and asks all of them
- * the same questions.
+ * Services with a ServiceExport. Every aspect answers the same questions, so that whatever is derived from a target is
+ * derived, and deleted, by the same rules.
  */
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import type { Exported } from './read/exported.ts';
 
 /**
- * What is known of an aspect now, and questions to the target. Keys are `namespace/name`.
- * @typeParam T what is known of one key
+ * One aspect of a target: what watches show of it, and what the target answers about single keys. A key is the
+ * `namespace/name` of a Service.
+ * @typeParam T what is known about one key
  */
 export interface Aspect<T> {
   /** Whether the aspect is read at all. If not, nothing is known of it. */
   readonly isRead: boolean;
-  /** Number of exports. A Service that is exported in two ways may count twice. */
+  /** Number of exports. A Service that is selected for both modes may count twice. */
   readonly size: number;
   keys(): ReadonlySet<string>;
   get(key: string): T | undefined;
   /** Returns the slices of an exported Service; undefined while they are not known, or if they are not read. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined;
-  /** Reports whether enough is known to decide about a key: it is exported, or certainly not listed. */
+  /** Reports whether enough has been listed to say whether a key is exported. */
   decides(key: string): boolean;
   /**
-   * Reports whether the target, asked for this key, has confirmed what {@link get} returns. Watches and lists may be
-   * behind, so nothing is removed before.
+   * Reports whether the target, asked about this one key, has answered with what {@link get} returns. Watches and lists
+   * may be behind, so nothing is deleted without such an answer.
    */
   confirms(key: string): boolean;
-  /** Asks the target for one key, unless it has been asked already. */
+  /** Asks the target about one key, unless it has been asked already. */
   ask(key: string): void;
-  /** Forgets the answer of the target for one key. */
+  /** Forgets what the target answered about one key. */
   forget(key: string): void;
 }
 
 /** Receives changes of one aspect. */
 export interface AspectListener {
-  /** Handles that Services, by key, may have changed, or that more or less may be derived from them. */
+  /**
+   * Handles that Services, by key, may have changed, or that other objects may be derived from them now: a limit admits
+   * more or fewer, or a deletion is no longer held.
+   */
   changed(keys: Iterable<string>): void;
   /** Handles that all exports were listed anew, and are known. @default - nothing is done */
   listed?(): void;
-  /** Handles that exports will be listed anew by another selector. @default - nothing is done */
+  /**
+   * Handles that the selector has changed, so that the exports will be listed anew.
+   * @default - nothing is done
+   */
   restarted?(): void;
   /**
-   * Handles that the target has changed one export, so that the time until its mirror follows is measured. @default -
-   * nothing is done
+   * Handles that a watch has shown a change of one export. The time until its mirror follows is measured from here.
+   * @default - nothing is done
    */
   seen?(key: string): void;
 }
 
 /** Answers of a target about the pods of a Service (rule D5). */
 export interface PodAnswers {
-  /** Reports whether the target has answered that a Service has no such pod. */
+  /** Reports whether the target has answered that no pod of a Service has this hostname. */
   lacks(key: string, hostname: string): boolean;
   /** Asks the target about the pods of a Service, unless it has been asked already. */
   ask(key: string): void;
-  /** Forgets the answer for a Service. */
+  /** Forgets what the target answered about the pods of a Service. */
   forget(key: string): void;
 }
 
@@ -67,9 +74,11 @@ export interface TargetView {
   readonly pods: PodAnswers;
 }
 
-/** Services with a ServiceExport. {@link Aspect.get} returns those that exist. */
+/**
+ * Services with a ServiceExport. {@link Aspect.get} returns undefined for a ServiceExport whose Service does not exist.
+ */
 export interface ServiceExports extends Aspect<Service> {
-  /** Returns when the ServiceExport of a key was created, RFC 3339; empty if that is not known. */
+  /** Returns the creation time of the ServiceExport of a key, RFC 3339; an empty string if it is not known. */
   since(key: string): string;
 }
 
@@ -80,7 +89,7 @@ export interface Certainty {
    * and the key is reconciled again when it has answered.
    */
   confirmsGone(key: string): boolean;
-  /** Forgets the answer of the cluster: each answer is good for one attempt. */
+  /** Forgets what the cluster answered about a key: each attempt to delete needs an answer of its own. */
   forget(key: string): void;
 }
 
@@ -92,7 +101,7 @@ export function confirmsGone(aspect: Pick<Aspect<unknown>, 'get' | 'confirms' | 
   return false;
 }
 
-/** Certainty of a cluster that exports nothing. */
+/** {@link Certainty} of a cluster that exports nothing: whatever was derived from it may be removed. */
 export const ALWAYS_GONE: Certainty = { confirmsGone: () => true, forget: () => undefined };
 
 /** Aspect of a cluster that certainly exports nothing. */

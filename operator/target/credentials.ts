@@ -1,7 +1,8 @@
 /**
- * Creates the client for a target from the credentials Secret of the Link (rules E2, E3). The target is still read
- * with the old client until the new one has proven itself. A new token of the same account only replaces the token of
- * the client in use, so that nothing is read anew (rule P2). Invalid credentials change nothing but the verdict.
+ * Creates the client for a target from the credentials Secret of the Link (rules E2, E3). The target is read with the
+ * old client until the new one can read everything as well. A new token of the same account replaces only the token of
+ * the client in use, so that nothing is read anew (rule P2). Invalid credentials change nothing but the condition
+ * `CredentialsValid`.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
@@ -23,14 +24,16 @@ export interface CredentialsOptions {
   readonly network?: Network | undefined;
   /** Hooks that count the requests to the target. */
   readonly hooks?: ClientHooks;
-  /** Names of the Secrets that are watched; undefined if all Secrets of the type are. */
+  /**
+   * Names of the only Secrets that the operator may read; undefined if it watches all Secrets of the credentials type.
+   */
   readonly listed?: readonly string[] | undefined;
-  /** Where tokens are renewed before they expire. @default - they are not renewed */
+  /** Options for renewing tokens before they expire. @default - tokens are not renewed */
   readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;
   readonly onVerdict: (found: Verdict) => void;
   /**
-   * Reads the target with a client from now on: with the first one at once, with another one as soon as it can read
-   * everything that is read.
+   * Reads the target with a client from now on. The first client is used at once. A later one is used as soon as it can
+   * read everything that its predecessor can.
    * @param onProblem called when the reason why the client cannot be used yet has changed
    * @param signal ends the attempt
    * @returns whether the client is in use; false if the signal aborted first
@@ -39,8 +42,8 @@ export interface CredentialsOptions {
 }
 
 /**
- * Most values of one answer: more than twice those of an EndpointSlice with 1,000 endpoints. They take up to 70 ms to
- * parse and check.
+ * Most JSON values in one object of a response: more than twice as many as in an EndpointSlice with 1,000 endpoints.
+ * Parsing and checking this number of values takes up to 70 ms.
  */
 const MAX_VALUES = 50_000;
 
@@ -58,9 +61,14 @@ export class Credentials {
   readonly #renewal: Renewal | undefined;
   #inUse: InUse | undefined;
   #trial = new AbortController();
-  /** Whether the present Secret is still being tried. */
+  /**
+   * Whether the client in use was not created from the present Secret: the Secret is still being tried, or is invalid.
+   */
   #pending = false;
-  /** An expired token that the target has refused. The local clock alone proves nothing, since it may be fast. */
+  /**
+   * An expired token that the target has refused. The local clock alone does not prove that a token has expired, since
+   * the clock may be fast.
+   */
   #ended: AccountToken | undefined;
 
   constructor(options: CredentialsOptions) {
@@ -84,7 +92,7 @@ export class Credentials {
   get valid(): Verdict | undefined {
     if (!this.inUse || this.#inUse === undefined) return undefined;
     const { token } = this.#inUse;
-    // Why it is not renewed is what the target says of any token that has ended.
+    // The target refuses to renew an expired token as well, so the problem of the renewal adds nothing.
     if (token !== undefined && token === this.#ended) return expired(token);
     return valid(this.#inUse, this.#renewal?.problem);
   }
@@ -95,8 +103,8 @@ export class Credentials {
   }
 
   /**
-   * Handles that the target has refused the token.
-   * @returns the reason, if it is known
+   * Handles that the target has refused the token. If the token has not expired, it is renewed at once.
+   * @returns the verdict if the token has expired; undefined if it has not, or never does
    */
   refused(): Verdict | undefined {
     const token = this.#inUse?.token;
@@ -109,7 +117,10 @@ export class Credentials {
     return undefined;
   }
 
-  /** Uses the credentials of the present Secret. A new call ends the attempt of an earlier one. */
+  /**
+   * Uses the credentials of the present Secret. A new call ends the attempt of an earlier one.
+   * @param secret undefined if there is no Secret of this name
+   */
   async use(name: string, secret: KeptSecret | undefined, signal: AbortSignal): Promise<void> {
     this.#trial.abort();
     this.#trial = new AbortController();
@@ -124,7 +135,7 @@ export class Credentials {
     const { inUse, old } = await this.#adopted(found, current);
     if (inUse !== undefined) {
       this.#inUse = inUse;
-      // Newer ones may have come in the moment in which these were adopted.
+      // A newer Secret may have arrived while these credentials were adopted.
       if (!current.aborted) {
         this.#pending = false;
         const { client, token } = inUse;
@@ -142,8 +153,8 @@ export class Credentials {
   }
 
   /**
-   * Puts credentials in use: at once, or when they have proven themselves. Returns what is in use then, and the
-   * client to close.
+   * Puts credentials in use as soon as they work. Returns the credentials that are in use then, unless the signal
+   * aborted first, and the client to close.
    */
   async #adopted(
     found: Found,
@@ -165,8 +176,9 @@ export class Credentials {
   }
 
   /**
-   * Reports whether credentials only bring a newer token: same account, same server, which confirms both. Waits until
-   * the server answers. Resolves with false if it does not confirm, or the signal aborts first.
+   * Reports whether credentials bring only another token for the account and the server in use, as confirmed by that
+   * server. Waits until the server answers. Resolves with false if the server does not confirm it, or if the signal
+   * aborts first.
    */
   async #isSuccessor(
     { access, token: before }: InUse,
@@ -189,8 +201,8 @@ export class Credentials {
   }
 
   /**
-   * Returns the user that the target knows credentials by. Undefined if the target does not tell, or the user has
-   * another uid than the given one.
+   * Returns the user name that the target reports for credentials; undefined if it reports none, or if the user has
+   * another uid than `uid`.
    */
   async #userOf(access: ClusterAccess, signal: AbortSignal, uid?: string): Promise<string | undefined> {
     const client = this.#clientFor(access);
@@ -233,8 +245,8 @@ export class Credentials {
 }
 
 /**
- * Returns the verdict on credentials in use. The message shows whoever rotates credentials that the operator uses the
- * new ones.
+ * Returns the verdict on credentials in use. Its message contains their fingerprint, so that whoever rotates
+ * credentials can see that the operator uses the new ones.
  */
 function valid({ fingerprint, token }: InUse, problem: string | undefined): Verdict {
   const ends = token === undefined ? '' : `; its token ends at ${toTime(new Date(token.expiresAtMs))}`;
@@ -254,7 +266,7 @@ function unusable(error: unknown): Verdict {
   return verdict('False', reason, `the new credentials do not work; the old ones stay in use: ${describe(error)}`);
 }
 
-/** A kubeconfig that was found valid. */
+/** The text of a valid kubeconfig, and the access that it gives. */
 interface Found extends TargetAccess {
   readonly text: string;
 }

@@ -1,10 +1,10 @@
 /**
- * Reads a target cluster for one Link: as a whole, or namespace by namespace, with separate watches so that a
- * forbidden namespace stops no other. Each Link has connections and backoff of its own: what happens to its target
- * affects no other Link.
+ * Reads a target cluster for one Link, either as a whole or namespace by namespace. Each namespace has watches of its
+ * own, so that one that is forbidden does not stop the others. Each Link has its own connections and backoff, so that a
+ * failing target affects no other Link.
  *
- * The mass-deletion guard needs the losses of all namespaces together (rule E6). So if a list shows a loss in one
- * namespace, all are listed anew, and until that is done nothing is known to be gone.
+ * The mass-deletion guard counts the losses of all namespaces together (rule E6). If a list shows that one namespace
+ * has lost Services, the others are listed anew, and until these lists are complete, no Service counts as gone.
  */
 import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
@@ -22,16 +22,18 @@ export type TargetObstacle = ReadObstacle;
 /** Receives what is read of a target. */
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
-   * Handles that everything that can be read was listed anew: Services, or only their slices. A list of slices shows
-   * no loss of Services. Services that a watch reported as gone before may still have mirrors then.
+   * Handles that Services, or only their slices, were listed anew, and the lists of all readable namespaces are
+   * complete. A list of slices shows no loss of Services. A Service that a watch reported as gone before the list may
+   * still have a mirror.
    */
   relisted(what: 'services' | 'slices'): void;
   /**
-   * Handles that everything that can be read is listed and watched: at first, and after each watch that was opened
-   * anew. @default - nothing is done
+   * Handles that everything that can be read has been listed and is being watched. Called the first time that this is
+   * so, and after each watch that was opened again.
+   * @default - nothing is done
    */
   opened?(): void;
-  /** Handles a change of whether the target can be read: undefined if all of it can. */
+  /** Handles a change in what prevents reading the target; undefined if all of it can be read. */
   reachable(obstacle: TargetObstacle | undefined): void;
 }
 
@@ -41,7 +43,7 @@ export interface TargetOptions extends Omit<ExportWatchOptions, 'namespace' | 'l
   readonly listener: TargetListener;
 }
 
-/** Key that stands for all namespaces together. */
+/** Key of the watch that covers all namespaces. */
 const WHOLE = '';
 
 export class Target implements Omit<TargetView, 'exports'> {
@@ -76,14 +78,14 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   /**
-   * Forgets all answers of the target. Asks again about pods, and about other keys whose answer was missing or differed
-   * from what is shown.
+   * Forgets all answers of the target. Asks again about all pods that were asked about, and about each Service whose
+   * answer was missing or differed from what the watches show.
    */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
   }
 
-  /** Reads the slices of Services exported in flat mode from now on. */
+  /** Starts to read the slices of Services that are exported in flat mode. */
   readFlatSlices(): void {
     for (const watch of this.#watches.values()) watch.readFlatSlices();
   }
@@ -99,7 +101,7 @@ export class Target implements Omit<TargetView, 'exports'> {
     return this.#watches.get(namespace)?.open === true;
   }
 
-  /** The namespaces that refuse to be read. */
+  /** Namespaces that the operator is forbidden to read. */
   get refused(): readonly string[] {
     return [...this.#watches.keys()].filter((namespace) => this.#health.isRefused(namespace));
   }
@@ -138,7 +140,9 @@ export class Target implements Omit<TargetView, 'exports'> {
     return this.#watches.get(WHOLE) ?? this.#watches.get(splitKey(key).namespace);
   }
 
-  /** Whether every namespace has been listed as far as possible: the latest list has arrived, or is refused. */
+  /**
+   * Whether the losses of all namespaces are known: the latest list of each is complete, or reading it is forbidden.
+   */
   get #isCounted(): boolean {
     return [...this.#watches].every(
       ([namespace, watch]) => (watch.synced && watch.current) || this.#health.isRefused(namespace),
@@ -160,7 +164,7 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   #relisted(what: 'services' | 'slices'): void {
-    // If all namespaces are refused, nothing is known of what is exported.
+    // If all namespaces are forbidden, nothing is known about what is exported.
     this.#synced ||= [...this.#watches.values()].some(({ synced }) => synced);
     if (this.#synced) this.#options.listener.relisted(what);
   }
@@ -181,16 +185,19 @@ export class Target implements Omit<TargetView, 'exports'> {
 interface AspectOfAllOptions<T> {
   readonly watches: ReadonlyMap<string, ExportWatch>;
   /**
-   * Returns the watch that shows a key. Undefined for a namespace that the Link does not read: it exports nothing to
-   * the Link.
+   * Returns the watch that covers the namespace of a key; undefined if the Link does not read that namespace, so that
+   * nothing in it is exported to the Link.
    */
   readonly watchOf: (key: string) => ExportWatch | undefined;
-  /** Reports whether it is known that a key is exported, or that it is not. */
+  /**
+   * Reports whether enough has been listed to say whether a key is exported.
+   * @param isThere whether the watch shows the key
+   */
   readonly knows: (isThere: boolean) => boolean;
   readonly aspectOf: (watch: ExportWatch) => WatchedAspect<T>;
 }
 
-/** One aspect, in all namespaces that are read. */
+/** One aspect, joined from the watches of all namespaces that are read. */
 class AspectOfAll<T> implements Aspect<T> {
   readonly isRead = true;
   readonly #options: AspectOfAllOptions<T>;

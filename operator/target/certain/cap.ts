@@ -1,7 +1,7 @@
 /**
- * Chooses what is served if a target exports more than a limit allows (rule E10): what is mirrored already, then the
- * oldest, then the first by key. The choice depends on the present state alone. It is made anew some time after a
- * change, for many changes together; until then, nothing new is served.
+ * Chooses the exports that are served if a target exports more than a limit allows (rule E10): first those that are
+ * mirrored already, then the oldest, then the first by key. The choice depends on the present state alone. Changes are
+ * collected for a moment before the choice is made again; until then, no other export is served.
  */
 
 export interface Candidate {
@@ -11,7 +11,10 @@ export interface Candidate {
   readonly isMirrored: boolean;
 }
 
-/** Returns the keys of those that are served. */
+/**
+ * Returns the keys of the candidates that are served. Those that are mirrored already are served even beyond the limit.
+ * @param most the limit
+ */
 export function admitted(candidates: Iterable<Candidate>, most: number): ReadonlySet<string> {
   const all = [...candidates];
   const mirrored = all.filter(({ isMirrored }) => isMirrored);
@@ -26,12 +29,15 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Candidates that a limit applies to. */
 export interface Capped {
-  /** Most that are served. */
+  /** Most candidates that are served. */
   readonly most: number;
-  /** Number of candidates, or a few more. It is read often. */
+  /** Number of candidates, or a few more. It is read often, so it must be cheap. */
   readonly size: number;
   candidates(): Iterable<Candidate>;
-  /** Handles that the choice has changed: these keys are served and were not, or the other way round. */
+  /**
+   * Handles that the choice has changed.
+   * @param keys keys that are served now and were not before, or the other way round
+   */
   readmitted(keys: readonly string[]): void;
 }
 
@@ -48,13 +54,13 @@ export class Cap {
     this.#of = of;
   }
 
-  /** Number of candidates if they exceed the limit. */
+  /** Number of candidates if it exceeds the limit; undefined otherwise. */
   get excess(): number | undefined {
     const { size, most } = this.#of;
     return this.#admitted !== undefined && size > most ? size : undefined;
   }
 
-  /** Whether all are served. */
+  /** Whether all candidates are served. */
   get admitsAll(): boolean {
     return this.#admitted === undefined && this.#of.size <= this.#of.most;
   }

@@ -1,7 +1,7 @@
 /**
- * An aspect of a target, with everything that must be certain before something derived from it is removed or added:
- * enough is known, no deletion is held (rule E6), the target has confirmed it when asked for the one key (rule A2),
- * and the limit allows it (rule E10).
+ * An aspect of a target, with everything that must be certain before an object derived from it is deleted or created.
+ * Before a deletion: enough has been listed, the deletion is not held (rule E6), and the target, asked about this one
+ * key, has confirmed it (rule A2). Before a creation: the limit admits the key (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
 import { type Aspect, type Certainty, confirmsGone } from '../aspect.ts';
@@ -9,19 +9,19 @@ import type { Candidate } from './cap.ts';
 import { Counted, type CountedOptions } from './counted.ts';
 import type { ExportState, ExportStates } from './losses.ts';
 
-/** @typeParam T what is known of one key */
+/** @typeParam T what is known about one key */
 export interface CertainOptions<T> extends CountedOptions {
   readonly aspect: Aspect<T>;
-  /** Reports whether the number of keys is known only by looking at each of them. @default - it is always known */
+  /** Reports whether keys can be counted only by looking at each of them. @default - reports false */
   readonly isCountedOneByOne?: (() => boolean) | undefined;
-  /** Returns the keys from which something is derived here. */
+  /** Returns the keys from which objects have been derived in the source cluster. */
   readonly made: () => Iterable<string>;
   /**
    * Reports whether a key is served already, so that the limit admits it before new ones.
-   * @default - reports whether something is derived from it
+   * @default - reports whether {@link made} has the key
    */
   readonly isServed?: ((key: string) => boolean) | undefined;
-  /** Returns when the export of a key was created, RFC 3339. The oldest come first. */
+  /** Returns the creation time of the export of a key, RFC 3339. The limit admits older exports first. */
   readonly since: (key: string) => string;
 }
 
@@ -29,8 +29,8 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
   /**
-   * Upper bound of the number of keys, for an aspect that is counted one by one: its keys are counted only if this
-   * exceeds the limit.
+   * Upper bound of the number of keys, for an aspect whose keys are counted one by one. They are counted only if this
+   * bound exceeds the limit.
    */
   #atMost = Infinity;
 
@@ -62,18 +62,18 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
     return this.#aspect.slicesOf(key);
   }
 
-  /** Reports whether enough is known to decide about a key, and no deletion of it is held. */
+  /** Reports whether enough has been listed to say whether a key is exported, and its deletion is not held. */
   decides(key: string): boolean {
     const isHeld = this.get(key) === undefined && this.losses.isHeld(key);
     return this.#aspect.decides(key) && !isHeld;
   }
 
-  /** Reports whether enough is known to decide about a key, held or not. */
+  /** Reports whether enough has been listed to say whether a key is exported, even if its deletion is held. */
   isListed(key: string): boolean {
     return this.#aspect.decides(key);
   }
 
-  /** Reports whether a key is gone by all lists and watches, and its deletion is not held. */
+  /** Reports whether all lists and watches show that a key is gone, and its deletion is not held. */
   isGone(key: string): boolean {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }

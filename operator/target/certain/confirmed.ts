@@ -1,12 +1,12 @@
 /**
- * The keys whose deletion the user has confirmed, until they are gone or exported again. They are kept as digests, so
- * that a record of ten thousand of them stays small enough for a Lease.
+ * The keys whose deletion the user has confirmed, until they are deleted or exported again. They are kept as digests,
+ * so that a record of ten thousand keys is small enough for a Lease.
  */
 import { createHash } from 'node:crypto';
 
 /**
- * Digest of one key, 32 bits. Among ten thousand digests, another key that is gone collides with a chance of two in a
- * million.
+ * Digest of one key, 32 bits. With ten thousand confirmed keys, the probability that another lost key has one of their
+ * digests is two in a million.
  */
 export type Digest = number;
 
@@ -31,7 +31,7 @@ export class Confirmed {
     for (const digest of digests) this.#digests.add(digest);
   }
 
-  /** Forgets a key that the target exports again: its next loss is another one. */
+  /** Forgets a key that the target exports again: if it is lost once more, that needs a new confirmation. */
   forget(key: string): void {
     if (this.#digests.size > 0) this.#digests.delete(digestOf(key));
   }

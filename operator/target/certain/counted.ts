@@ -1,6 +1,6 @@
 /**
- * Counts one aspect of a target: what is gone, against what may go at once (rule E6), and what is exported, against
- * the limit of the Link (rule E10).
+ * Limits one aspect of a target: how many keys a list may remove at once (rule E6), and how many exports are served
+ * (rule E10).
  */
 import type { AspectListener } from '../aspect.ts';
 import { type Candidate, Cap, type Capped } from './cap.ts';
@@ -9,8 +9,8 @@ import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 /** Receives changes of the number of held deletions. */
 export interface HeldListener {
   /**
-   * Handles that fewer deletions are held, since the target exports some keys again. The rest may be what the user
-   * has confirmed.
+   * Handles that fewer deletions are held, since the target exports some keys again. The user's confirmation may match
+   * those that are left.
    */
   fewerHeld(): void;
 }
@@ -18,14 +18,14 @@ export interface HeldListener {
 export interface CountedOptions {
   /** What is counted, in the plural, for messages. */
   readonly what: string;
-  /** The setting that limits how many are served. */
+  /** The setting that limits how many keys are served. */
   readonly setting: 'maxMirrors' | 'maxEndpointMirrors';
-  /** Most that are served. */
+  /** Most keys that are served. */
   readonly most: number;
   readonly losses: SortLosses;
   /** Handles that the status of the Link may have changed. */
   readonly report: { statusChanged(): void };
-  /** @default - nobody */
+  /** Is notified when fewer deletions are held. @default - nobody */
   readonly listener?: HeldListener | undefined;
 }
 
@@ -54,10 +54,10 @@ export abstract class Counted implements Capped {
   /** Number of exports, or a few more. */
   abstract get size(): number;
   abstract candidates(): Iterable<Candidate>;
-  /** Returns the state of each key from which something is derived here. */
+  /** Returns the state of each key from which objects have been derived in the source cluster. */
   abstract states(): ExportStates;
 
-  /** Number of exports if they exceed the limit. */
+  /** Number of exports if it exceeds the limit; undefined otherwise. */
   get excess(): number | undefined {
     return this.#cap.excess;
   }
@@ -108,7 +108,7 @@ export abstract class Counted implements Capped {
     for (const listener of this.#listeners) listener.seen?.(key);
   }
 
-  /** Applies the limit anew: exports were listed anew, or others are read. */
+  /** Applies the limit anew, after exports were listed anew or a different set of them is read. */
   recount(): void {
     this.#cap.changed();
   }
@@ -117,7 +117,7 @@ export abstract class Counted implements Capped {
     this.#cap.stop();
   }
 
-  /** Returns the keys of the Services that these keys belong to: a key may be that of a pod. */
+  /** Returns the keys of the Services that keys belong to. A key may itself be that of a pod. */
   protected servicesOf(keys: Iterable<string>): Iterable<string> {
     return keys;
   }

@@ -1,12 +1,13 @@
 /**
- * Since when pods have been gone that still have an endpoint mirror (rule D11) or a Service of a ServiceImport (rule
- * K3). This is kept in memory: after a restart each such pod gets the whole grace period again.
+ * Remembers since when pods have been gone that still have an endpoint mirror (rule D11) or a Service of their own from
+ * a ServiceImport (rule K3). The times are kept in memory: after a restart each such pod gets the whole grace period
+ * again.
  */
 export class Departures {
   readonly #graceMs: number;
   readonly #sinceMs = new Map<string, ReadonlyMap<string, number>>();
 
-  /** @param graceMs time between the end of a pod and the deletion of its objects */
+  /** @param graceMs time between the end of a pod and the deletion of its objects, in milliseconds */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
@@ -14,7 +15,8 @@ export class Departures {
   /**
    * Notes which pods of a Service are gone now.
    * @param gone hostnames of pods that are gone and still have objects
-   * @returns how long each keeps them, in milliseconds; 0 or less means no longer
+   * @returns the time for which each pod still keeps its objects, by hostname, in milliseconds; 0 or less if it has
+   *   passed
    */
   update(key: string, gone: Iterable<string>): ReadonlyMap<string, number> {
     const now = performance.now();

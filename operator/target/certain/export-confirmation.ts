@@ -1,8 +1,8 @@
 /**
- * Confirms that a ServiceExport which a cluster does not list is certainly gone (rule K5). The cluster is asked for
- * that one export, and whether it serves the kind: a CRD that is being deleted removes its objects first. Exports
- * that vanished with their CRD are not confirmed to be gone until some time after the CRD is back. Only lists and
- * discovery are requested.
+ * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The cluster is asked
+ * for that one export and, if there is none, whether new ones can be created: a CRD that is being deleted loses its
+ * objects first. Exports that vanished with their CRD do not count as gone until some time after the CRD is back. Only
+ * list and discovery requests are sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -15,7 +15,7 @@ import { Rereads } from './rereads.ts';
 
 /** Receives the answers of the cluster about exports. */
 export interface ConfirmationListener extends AnswerListener {
-  /** Handles that exports which vanished with their CRD can be confirmed to be gone now. */
+  /** Handles that exports that vanished with their CRD may count as gone from now on. */
   graceEnded(): void;
 }
 
@@ -23,7 +23,10 @@ export interface ExportConfirmationOptions {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
   /** Wait before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
-  /** Time for which exports that vanished with their CRD stay after it is back, in milliseconds. @default 600000 */
+  /**
+   * Time for which exports that vanished with their CRD do not count as gone once the CRD is back, in milliseconds.
+   * @default 600000
+   */
   readonly returnGraceMs?: number | undefined;
   readonly listener: ConfirmationListener;
 }
@@ -54,12 +57,17 @@ export class ExportConfirmation {
     this.#rereads.run({ list: this.#list }, signal);
   }
 
-  /** Reports whether the cluster, asked for an export that it does not list, has answered that it does not exist. */
+  /**
+   * Reports whether the cluster, asked for an export that it does not list, has answered that the export does not
+   * exist. False while the export may come back with its CRD.
+   */
   confirmsNone(key: string): boolean {
     return this.#absence.leftMs(key) <= 0 && this.#isNone(key);
   }
 
-  /** Asks the cluster for an export, unless it has been asked already, or the export may come back with its CRD. */
+  /**
+   * Asks the cluster for an export, unless it has been asked already, or while the export may come back with its CRD.
+   */
   ask(key: string): void {
     if (this.#absence.leftMs(key) <= 0) this.#rereads.ask(key);
   }
@@ -69,7 +77,7 @@ export class ExportConfirmation {
     this.#absence.saw(key);
   }
 
-  /** Notes that the kind is not served. */
+  /** Notes that the cluster does not serve ServiceExports. */
   missing(): void {
     this.#absence.noticed();
   }
@@ -79,17 +87,17 @@ export class ExportConfirmation {
     this.#rereads.forget(key);
   }
 
-  /** Forgets questions that are no longer needed. */
+  /** Forgets questions and answers that are no longer needed. */
   forgetAll(isNeedless: (key: string) => boolean): void {
     this.#rereads.forgetAll(isNeedless);
   }
 
-  /** Forgets all answers. Asks again about exports without an answer, and about those that exist by the answer. */
+  /** Forgets all answers. Asks again about exports whose answer was missing, or was that the export exists. */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }
 
-  /** Forgets when the kind was not served. */
+  /** Forgets that the cluster did not serve ServiceExports, and cancels the wait for their return. */
   stop(): void {
     this.#absence.stop();
   }
@@ -99,7 +107,7 @@ export class ExportConfirmation {
     return answer !== undefined && answer.object === undefined;
   }
 
-  /** Lists objects. It notes at once that a kind is not served, since a watch may notice that late. */
+  /** Lists objects, and notes at once if the kind is not served, since a watch may notice that late. */
   readonly #list: KubeClient['list'] = async (...asked) => {
     try {
       return await this.#client.list(...asked);

@@ -1,47 +1,53 @@
 /**
- * The mass-deletion guard (rule E6). If a list of the target removes more of one aspect than a Link may lose at once,
- * none of it is deleted until the user confirms the loss or the target lists it again. What a watch reports as gone,
- * one by one, is never held.
+ * The mass-deletion guard (rule E6). If a list of the target lacks more keys of one aspect than a Link may lose at
+ * once, all these deletions are held: each until the user confirms the loss, or the target lists the key again. A key
+ * that a watch reports as gone is never held.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
 
 /** Number of keys that may always go at once. */
 const ALWAYS = 10;
-/** Part of all keys that may go at once, if it is more than {@link ALWAYS}. */
+/** Fraction of all keys that may go at once, if that is more than {@link ALWAYS}. */
 const PART = 0.5;
 
 /** Most keys that a message names. */
 const NAMED = 5;
 
-/** Digits of a hash that people compare. */
+/** Hexadecimal digits of the hash in a confirmation. */
 const HASH_DIGITS = 8;
 
-/** State of one key by the lists of the target. While it is `undefined`, a held key stays held. */
+/**
+ * State of one key, by the lists and watches of the target; undefined while it is not known. A held key stays held as
+ * long as its state is not known.
+ */
 export type ExportState = 'exported' | 'gone' | undefined;
 
-/** State of each key from which something is derived here. */
+/** State of each key from which objects have been derived in the source cluster. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** Once this many keys are noted as about to go, those that are gone are forgotten. */
+/** Least number of keys in `#leaving` at which those without derived objects are dropped. */
 const LOOKED_THROUGH = 1_000;
 
-/** The losses of one aspect. Each aspect is counted apart, so that no loss is hidden by the number of another. */
+/**
+ * The losses of one aspect. Each aspect is counted by itself: otherwise the many keys of one aspect would hide that all
+ * the few keys of another are lost.
+ */
 export class SortLosses {
-  /** Returns the name of a key that is unique among all aspects. */
+  /** Returns a name for a key that no key of another aspect has. */
   readonly nameOf: (key: string) => string;
   readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
-  /** Number of keys that were held and no longer are. */
+  /** Number of times that a key ceased to be held. */
   #letGo = 0;
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
-  /** Once `#leaving` has this many keys, those that are gone are forgotten. */
+  /** Number of keys in `#leaving` at which those without derived objects are dropped. */
   #mostLeaving = LOOKED_THROUGH;
 
   /**
-   * @param nameOf returns the name of a key that is unique among all aspects
-   * @param confirmed what the user has confirmed, of all aspects
+   * @param nameOf returns a name for a key that no key of another aspect has
+   * @param confirmed keys of all aspects whose deletion the user has confirmed, by name
    */
   constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
     this.nameOf = nameOf;
@@ -54,24 +60,24 @@ export class SortLosses {
   }
 
   /**
-   * Number of times that a key ceased to be held. Keys that are held later are another loss, even if they were held
-   * before.
+   * Number of times that a key ceased to be held. It tells losses apart: the same keys, held again later, are another
+   * loss.
    */
   get letGo(): number {
     return this.#letGo;
   }
 
-  /** Names of what is held. */
+  /** Names of the keys that are held. */
   get names(): readonly string[] {
     return [...this.#held].map(this.nameOf);
   }
 
-  /** Whether nothing is held, confirmed or about to go, so that changes of exports have no effect here. */
+  /** Whether no key is held, confirmed or leaving, so that a change of an export has no effect here. */
   get isIdle(): boolean {
     return this.#held.size === 0 && this.#leaving.size === 0 && this.#confirmed.digests.size === 0;
   }
 
-  /** Whether so many keys are noted as about to go that {@link forgetGone} should be called. */
+  /** Whether so many keys are leaving that {@link forgetGone} should be called. */
   get isCrowded(): boolean {
     return this.#leaving.size >= this.#mostLeaving;
   }
@@ -86,7 +92,7 @@ export class SortLosses {
    */
   changed(key: string, state: ExportState): boolean {
     if (state === 'gone') {
-      // What is held is counted with what the next list takes.
+      // A held key does not leave: the next list counts it together with the keys that the list lacks.
       if (!this.#held.has(key)) this.#leaving.add(key);
       return false;
     }
@@ -105,29 +111,29 @@ export class SortLosses {
   }
 
   /**
-   * Forgets keys that are gone.
-   * @param made keys from which something is derived here now
+   * Forgets leaving keys from which nothing is derived any more.
+   * @param made keys from which objects are derived in the source cluster now
    */
   forgetGone(made: Pick<ReadonlySet<string>, 'has'>): void {
     for (const key of this.#leaving) if (!made.has(key)) this.#leaving.delete(key);
     this.#mostLeaving = LOOKED_THROUGH + 2 * this.#leaving.size;
   }
 
-  /** Forgets what watches reported: they are started anew with other selectors. */
+  /** Forgets which keys are leaving, since the watches that reported them are started anew with other selectors. */
   restarted(): void {
     this.#leaving.clear();
   }
 
   /**
-   * Counts what a list removes.
-   * @returns the keys that are no longer held, and whether more are held now
+   * Counts the keys that a list lacks, and holds their deletions if there are too many.
+   * @returns the keys that are no longer held, and whether keys are held that were not before
    */
   relisted(states: ExportStates): { readonly released: readonly string[]; readonly isMore: boolean } {
     this.forgetGone(states);
     for (const [key, state] of states) if (state === 'exported') this.#confirmed.forget(this.nameOf(key));
     const gone = [...states.keys()].filter((key) => states.get(key) === 'gone' && this.#isUnexpected(key));
     const going = gone.length > Math.max(ALWAYS, states.size * PART) ? gone : [];
-    // What is held stays held: a target that is being restored lists its Services bit by bit.
+    // A held key stays held even if few are lost now: a target that is being restored lists its Services bit by bit.
     const isOver = (key: string): boolean => !states.has(key) || states.get(key) === 'exported';
     const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
     const isMore = going.some((key) => !this.#held.has(key));
@@ -135,7 +141,7 @@ export class SortLosses {
     return { released, isMore };
   }
 
-  /** Stops holding what the user has confirmed. Returns those keys. */
+  /** Stops holding the keys that the user has confirmed, and returns them. */
   release(): readonly string[] {
     const keys = [...this.#held].filter((key) => this.#confirmed.has(this.nameOf(key)));
     for (const key of keys) this.#letGoOf(key);
@@ -156,19 +162,20 @@ export class SortLosses {
 
 /** The losses of one Link, of all aspects together: what the user sees and confirms. */
 export class Losses {
-  /** What the user has confirmed, now or before a restart. No list holds it again. */
+  /** Keys whose deletion the user has confirmed, now or before a restart, by name. Lists do not hold them again. */
   readonly confirmed = new Confirmed();
   readonly #sorts: SortLosses[] = [];
   /**
-   * State when the present loss began: the confirmation that the Link had, which belongs to an earlier loss, and the
-   * number of keys that had been held and let go by then. The number tells the two losses apart even if the user
-   * confirmed the earlier one while the Link could not be read.
+   * Part of the hash in the confirmation, which distinguishes the present loss from earlier ones. It consists of the
+   * confirmation that the Link had when this loss began, which belongs to an earlier loss, and of the number of times
+   * that a key had ceased to be held by then. The number differs even if the user confirmed the earlier loss while the
+   * Link could not be read.
    */
   #former = '';
 
   /**
    * Adds an aspect.
-   * @param nameOf returns the name of a key, which no key of another aspect has
+   * @param nameOf returns a name for a key that no key of another aspect has
    */
   sort(nameOf: (key: string) => string): SortLosses {
     const sort = new SortLosses(nameOf, this.confirmed);
@@ -181,7 +188,7 @@ export class Losses {
     return this.#sorts.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** First held keys, by name. */
+  /** Names of the first {@link NAMED} held keys, sorted. */
   get some(): readonly string[] {
     return this.#names.slice(0, NAMED);
   }
@@ -200,9 +207,9 @@ export class Losses {
   }
 
   /**
-   * Counts what lists remove.
+   * Counts the keys that lists lack, and holds their deletions if there are too many.
    * @param states present state of keys, by aspect
-   * @param confirmed what the user has confirmed, if anything
+   * @param confirmed confirmation that the Link has now; undefined if it has none
    * @returns the keys that are no longer held, by aspect
    */
   relisted(states: ReadonlyMap<SortLosses, ExportStates>, confirmed: string | undefined): Released {
@@ -210,13 +217,15 @@ export class Losses {
     for (const [sort, ofSort] of states) {
       const counted = sort.relisted(ofSort);
       released.set(sort, counted.released);
-      // Also beside what is still held: together they may be what an earlier loss was.
+      // This is a new loss even if older keys are still held: together they may have the names of an earlier loss.
       if (counted.isMore) this.#former = `${confirmed ?? ''} ${this.#letGo}`;
     }
     return released;
   }
 
-  /** Reports whether a text confirms what is held. If so, it is remembered as confirmed, and still held. */
+  /**
+   * Reports whether a text confirms the held deletions. If so, they are remembered as confirmed, but are still held.
+   */
   confirming(confirmed: string | undefined): boolean {
     // Names are hashed only if their number is that of the confirmation.
     const isOfCount = confirmed?.startsWith(`${this.count}-`) === true;
@@ -234,7 +243,7 @@ export class Losses {
     return new Map();
   }
 
-  /** Restores what was confirmed before a restart. Returns the keys that may go now. */
+  /** Restores the keys that were confirmed before a restart. Returns those that may go now. */
   resume(confirmed: Iterable<Digest>): Released {
     this.confirmed.addDigests(confirmed);
     return this.#release();

@@ -1,6 +1,6 @@
 /**
- * Asks a target for the hostnames in the slices of a Service, before the endpoint mirror of a pod is deleted (rule
- * D5). All slices of the Service are listed at once, even those that are not watched.
+ * Asks a target for the hostnames in the slices of a Service before the endpoint mirror of a pod is deleted (rule D5).
+ * One paged list covers all slices of the Service, even those that are not watched.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -16,13 +16,13 @@ import { Questions, type QuestionsOptions } from './questions.ts';
 export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Asking>, 'askNow'> {
   /** Returns a Service as the watch shows it. */
   readonly get: (key: string) => Service | undefined;
-  /** Reports whether slices with these labels are watched by their labels. */
+  /** Reports whether the watch by labels covers slices with these labels. */
   readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
 }
 
 type Hostnames = ReadonlySet<string>;
 
-/** What asks: a client. */
+/** The part of the client that questions use. */
 type Asking = Pick<KubeClient, 'listEach'>;
 
 /** Slices in one page. Pages are small, since a slice has up to 1,000 endpoints. */
@@ -34,7 +34,7 @@ export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswe
   }
 
   /**
-   * Reports whether the target has answered that a Service has no such pod.
+   * Reports whether the target has answered that no pod of a Service has this hostname.
    * @param key `namespace/name` of the Service
    */
   lacks(key: string, hostname: string): boolean {
@@ -42,7 +42,10 @@ export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswe
   }
 }
 
-/** Lists the hostnames in the slices that count now. */
+/**
+ * Returns the hostnames in the slices of a Service, as the target lists them now. Only slices that {@link slicesBehind}
+ * chooses count.
+ */
 async function hostnamesNow(
   { get, isLabelled }: PodRereadsOptions,
   key: string,

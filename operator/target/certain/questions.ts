@@ -8,7 +8,7 @@ import type { BackoffPolicy } from '../../kube/backoff.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type Result, Workqueue } from '../../runtime/workqueue.ts';
 
-/** Receives what comes of questions. */
+/** Receives answers, and failures to get one. */
 export interface AnswerListener {
   /** Handles that the target has answered about a key. */
   answered(key: string): void;
@@ -29,7 +29,10 @@ interface Question {
   hasFailed: boolean;
 }
 
-/** Most questions under way at once: a thousand are soon answered, and other requests still get their turn. */
+/**
+ * Most questions under way at once: enough to answer a thousand soon, and few enough that other requests get their
+ * turn.
+ */
 const AT_ONCE = 16;
 
 export class Questions<A, C> {
@@ -58,15 +61,16 @@ export class Questions<A, C> {
     return this.#answers.get(key);
   }
 
-  /** Forgets the answer about a key, even one under way: it may be out of date. */
+  /** Forgets the answer about a key. An answer that is under way will be ignored, since it may be out of date. */
   forget(key: string): void {
     this.#asked.delete(key);
     this.#answers.delete(key);
   }
 
   /**
-   * Forgets all answers. Asks again about keys whose question is under way, or whose answer differs from what is shown.
-   * @param isSettled reports whether the answer about a key agrees with what is shown
+   * Forgets all answers. Asks again about keys whose question is under way, or whose answer differs from what the
+   * watches show.
+   * @param isSettled reports whether the answer about a key agrees with what the watches show
    */
   askAnew(isSettled: (key: string) => boolean): void {
     const keys = [...this.#asked.keys(), ...[...this.#answers.keys()].filter((key) => !isSettled(key))];
@@ -91,7 +95,7 @@ export class Questions<A, C> {
     const { askNow, listener } = this.#options;
     try {
       const answer = await askNow(key, client, signal);
-      // It may have been forgotten, or asked anew.
+      // The question may have been forgotten, or asked anew.
       if (signal.aborted || this.#asked.get(key) !== question) return {};
       this.#asked.delete(key);
       this.#answers.set(key, answer);

@@ -1,7 +1,7 @@
 /**
  * Reads objects once more before what is derived from them is deleted. A Service may have left one watch before it
- * enters another, and a list may be older than what another watch has shown. So the target is asked for the one
- * object, and its answer is compared with what is shown.
+ * enters another, and a list may be older than what another watch has shown. So the target is asked for the one object,
+ * and its answer is compared with what the watches show.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../../kube/objects.ts';
@@ -12,7 +12,7 @@ export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOpti
   readonly of: Resource;
   /** Reads an object, or refuses it. */
   readonly read: (object: T) => Read<T>;
-  /** Called before "not found" counts as an answer. If it rejects, it does not count. */
+  /** Called before "not found" counts as an answer. If it rejects, the question has failed and is asked again. */
   readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Answer<T extends KubeObject> {
   readonly object: T | undefined;
 }
 
-/** What asks: a client. */
+/** The part of the client that questions use. */
 type Asking = Pick<KubeClient, 'list'>;
 
 export class Rereads<T extends KubeObject> extends Questions<Answer<T>, Asking> {
@@ -31,7 +31,7 @@ export class Rereads<T extends KubeObject> extends Questions<Answer<T>, Asking> 
   }
 }
 
-/** Reads the present object by a list with its name: whoever may read exports may list. */
+/** Reads an object by a list that selects its name, so that the right to list is enough. */
 async function readNow<T extends KubeObject>(
   { of, read, checkNone }: RereadsOptions<T>,
   key: string,

@@ -1,6 +1,6 @@
 /**
- * Limits the bytes of everything that is derived from one Link (rule E10). What exists stays, and new objects are
- * served in the order in which they come. What was refused is tried again when there is room.
+ * Limits the bytes of everything that is derived from one Link (rule E10). Existing objects stay, and new ones are
+ * admitted in order of arrival. Those that were refused are tried again when there is room.
  */
 
 export interface VolumeOptions {
@@ -23,7 +23,7 @@ const REVIEW_MS = 250;
 /** The bytes of what is derived from one Link, by target Service. */
 export class Volume {
   readonly #options: VolumeOptions;
-  /** By key. Counted when {@link admits} is first called, since existing objects must be listed before. */
+  /** Bytes by key. Counted when {@link admits} is first called: existing objects must have been listed by then. */
   #bytes: Map<string, number> | undefined;
   /** Keys of existing objects whose size is not known yet. */
   readonly #unmeasured = new Set<string>();
@@ -41,8 +41,8 @@ export class Volume {
   }
 
   /**
-   * Reports whether everything that is derived from a target Service may take this many bytes. It always may if it
-   * does not grow.
+   * Reports whether all objects that are derived from a target Service may take this many bytes, and counts them if so.
+   * They always may if they do not grow.
    */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());

@@ -1,6 +1,9 @@
-/** Limits of what is read of each kind of object in a target (rule E10). What exceeds them is refused and reported. */
+/**
+ * Limits on the objects of each kind that are read from a target (rule E10). A list that exceeds them is refused and
+ * reported.
+ */
 
 /** Most objects of one list and its watch: several times what anybody mirrors. */
 export const MAX_OBJECTS = 50_000;
-/** Most bytes of these objects: enough for 10,000 Services with 6 KiB of annotations each. */
+/** Most bytes of the objects of one list and its watch: enough for 10,000 Services with 6 KiB of annotations each. */
 export const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Decides from objects how a Service is exported, and which slices it has. Pure. */
+/** Decides how a Service is exported, and which EndpointSlices belong to it. Pure. */
 import type { MirrorMode } from '../../../constructs/rendered/index.ts';
 import { type EndpointSlice, hasSelector, type Service } from '../../kube/objects.ts';
 
@@ -17,8 +17,8 @@ export const exportedAs = (gateway: Service | undefined, flat: Service | undefin
   flat === undefined ? gateway && { service: gateway, mode: 'gateway' } : { service: flat, mode: 'remote-discovery' };
 
 /**
- * Reports whether slices of a Service must also be looked up by its name: it has no selector, or its labelled slices
- * list no endpoint.
+ * Reports whether the slices of a Service must also be looked up by its name, because the Service has no selector or
+ * its labelled slices list no endpoint.
  */
 export const needsByName = (service: Service, labelled: readonly EndpointSlice[]): boolean =>
   !hasSelector(service) || labelled.every(({ endpoints }) => (endpoints ?? []).length === 0);
@@ -26,7 +26,7 @@ export const needsByName = (service: Service, labelled: readonly EndpointSlice[]
 /**
  * Returns the slices of a Service; undefined while they are not known.
  * @param labelled slices with the labels of the Service
- * @param named slices found by its name; undefined while they are not known
+ * @param named slices found by the name of the Service; undefined while they are not known
  */
 export const slicesBehind = (
   service: Service,

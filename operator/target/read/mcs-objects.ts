@@ -1,6 +1,6 @@
 /**
- * Reads objects of the MCS API and the About API. They are checked against the schemas, since a target is not trusted
- * and any CRD may be installed, and reduced to the fields that are used.
+ * Reads objects of the MCS API and the About API. They are checked against schemas, since a target is not trusted and
+ * may have other CRDs under these names, and are reduced to the fields that are used.
  */
 import type { ClusterProperty as ClusterPropertyFields } from '../../../crds/mcs/cluster-property/types.gen.ts';
 import { SERVICE_EXPORT_SCHEMA, SERVICE_EXPORT_SPEC_SCHEMA } from '../../../crds/mcs/service-export/schema.ts';
@@ -53,7 +53,9 @@ export function readServiceExport({ metadata, spec, status }: ServiceExport): Se
   };
 }
 
-/** Reads a ServiceExport of a cluster that is not trusted: its metadata is checked too. */
+/**
+ * Reads a ServiceExport of a cluster that is not trusted. Unlike {@link readServiceExport}, it checks the metadata too.
+ */
 export const readTargetExport = (object: ServiceExport): Read<ServiceExport> =>
   read('ServiceExport', checkExport(object), object, readServiceExport);
 

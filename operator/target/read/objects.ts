@@ -17,7 +17,10 @@ export type Read<T> = { readonly object: T } | { readonly malformed: string };
 export const readService = (object: Service): Read<Service> =>
   read('Service', checkService(object), object, trimService);
 
-/** Reads a Service that may be exported by the MCS API: keeps what is imported elsewhere, and little else. */
+/**
+ * Reads a Service that a ServiceExport may export. Keeps the fields that other clusters need to import it, and little
+ * else.
+ */
 export const readExportedService = (object: Service): Read<Service> =>
   read('Service', checkExportedService(object), object, trimExportedService);
 
@@ -31,13 +34,13 @@ export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimSlice);
 
 /**
- * Reads a slice of the source cluster with the addresses of its pods and references to them, which count there (rule
- * I5).
+ * Reads a slice of the source cluster. Keeps the addresses of the pods and the references to them, which the slices of
+ * a local member need (rule I5).
  */
 export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
 
-/** Returns `namespace/name` of the Service of a slice, if it has one. */
+/** Returns the key, `namespace/name`, of the Service that a slice belongs to; empty if it belongs to none. */
 export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
   const service = slice?.metadata.labels?.[Label.serviceName];
   return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
@@ -61,7 +64,7 @@ function nameOf(object: unknown): string {
   return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
 }
 
-/** Returns an object with only these fields, if it has them. */
+/** Returns a copy of an object with only those of these fields that it has. */
 const only = <T extends object, K extends keyof T>(object: T, ...fields: readonly K[]): Pick<T, K> =>
   Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]])) as Pick<T, K>;
 
@@ -75,11 +78,17 @@ function trimService({ metadata, spec = {} }: Service): Service {
   } as Service;
 }
 
-/** Labels of an exported Service that are read. Others do not count, and none is imported (rule K1). */
+/**
+ * The only labels of an exported Service that are read: they decide whether it can be exported. None is copied to a
+ * ServiceImport (rule K1).
+ */
 const READ_LABELS = [Label.mirroredService, Label.remoteDiscovery, Label.serviceImport];
 const READ_ANNOTATIONS = [Annotation.remoteDiscovery, Annotation.localDiscovery, Annotation.opaquePorts];
 
-/** Keeps only what counts if the Service is exported: most of a cluster's thousands of Services are not. */
+/**
+ * Keeps only the fields that matter for an export. All Services of the cluster are stored, often thousands, and most
+ * are not exported.
+ */
 function trimExportedService({ metadata, spec = {} }: Service): Service {
   const { name, namespace, resourceVersion, labels = {}, annotations = {} } = metadata;
   return {
@@ -97,7 +106,7 @@ function trimExportedService({ metadata, spec = {} }: Service): Service {
   } as Service;
 }
 
-/** Keeps hostnames, conditions and ports. Addresses in the target are of no use in the source. */
+/** Keeps hostnames, conditions and ports, but no addresses: mirrors do not use the addresses of pods in the target. */
 const trimSlice = (slice: EndpointSlice): EndpointSlice =>
   trimSliceBut(slice, ({ conditions, hostname }) => ({
     addresses: [],
@@ -106,7 +115,8 @@ const trimSlice = (slice: EndpointSlice): EndpointSlice =>
   }));
 
 /**
- * Keeps valid addresses and hostnames too: the API server would refuse a whole slice because of one that is invalid.
+ * Keeps addresses as well, and drops addresses and hostnames that are invalid: because of a single one, the API server
+ * would refuse the whole slice.
  */
 function trimExportedSlice(slice: EndpointSlice): EndpointSlice {
   const isOfNames = slice.addressType === 'FQDN';
@@ -128,7 +138,7 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
 /** Most addresses of an endpoint that the API server allows. */
 const MAX_ADDRESSES = 100;
 
-/** Returns those addresses of an endpoint that a slice in another cluster may have. */
+/** Returns the addresses of an endpoint that a slice of this address type in another cluster may list. */
 function addressesOf(given: unknown, addressType: string): readonly string[] {
   const family = addressType === 'IPv6' ? 6 : 4;
   if (!Array.isArray(given) || given.length > MAX_ADDRESSES) return [];
@@ -137,7 +147,10 @@ function addressesOf(given: unknown, addressType: string): readonly string[] {
   );
 }
 
-/** @param endpoint returns what is kept of an endpoint */
+/**
+ * Keeps the fields of a slice that are used.
+ * @param endpoint returns what is kept of an endpoint
+ */
 function trimSliceBut(
   { metadata, addressType, endpoints, ports }: EndpointSlice,
   endpoint: (full: SliceEndpoint) => object,
@@ -161,8 +174,8 @@ function trimSliceBut(
 
 export const TEXT = { type: 'string', maxLength: 253 };
 /**
- * Schema of labels and annotations. It allows more than any API server: there, labels have no common limit and
- * annotations 256 KiB together.
+ * Schema of labels and annotations: up to 10,000 entries of any length. API servers limit the annotations of an object
+ * to 256 KiB in total, and do not limit the number of labels.
  */
 const TEXTS = { type: 'object', maxProperties: 10_000, additionalProperties: { type: 'string' } };
 export const METADATA = {
@@ -219,7 +232,7 @@ type ExportedSpec = NonNullable<Service['spec']> & {
   readonly [Field in (typeof IMPORTED_FIELDS)[number]]?: unknown;
 };
 
-/** Checks the fields of a Service that count if it is exported. */
+/** Checks the fields of a Service that matter for an export. */
 const checkExportedService = compile<Service>(
   serviceSchema({
     ...SERVICE_SPEC_PROPERTIES,

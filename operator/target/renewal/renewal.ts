@@ -1,7 +1,8 @@
 /**
- * Renews the token of one target before it expires (rules P2, P3, P5). The target is asked for another token of the
- * same account, which is tried and then written into the Secret of the old one. It comes into use when a watch shows
- * the Secret, like any new credentials. A Secret that somebody else manages is never written.
+ * Renews the ServiceAccount token for one target before it expires (rules P2, P3, P5). The operator asks the target for
+ * another token of the same account, tries it, and writes it into the Secret that held the old one. The new token comes
+ * into use when a watch shows the Secret, like any new credentials. A Secret that other software manages is never
+ * written.
  */
 import { CredentialsSecret } from '../../../crds/wire.ts';
 import type { ClusterAccess } from '../../kube/access/access.ts';
@@ -29,13 +30,13 @@ import {
 } from '../../kube/account-token.ts';
 import { renewedKubeconfig } from './renewed-kubeconfig.ts';
 
-/** Requests that are sent to a target. */
+/** The requests to a target that a renewal needs. */
 export type AskedTarget = Pick<KubeClient, 'ask' | 'read'>;
 
 /** Credentials that are in use, and the Secret that they came from. */
 export interface CredentialsInUse {
   readonly secret: KeptSecret;
-  /** The kubeconfig. */
+  /** The kubeconfig in the Secret, YAML. */
   readonly text: string;
   readonly token: AccountToken;
   readonly client: AskedTarget;
@@ -44,11 +45,16 @@ export interface CredentialsInUse {
 export interface RenewalOptions {
   /** Namespace of the Secret. */
   readonly namespace: string;
-  /** Writes to the source cluster, made only while this replica certainly leads. */
+  /** Client for the source cluster, which writes only while this replica certainly leads. */
   readonly source: Pick<KubeClient, 'patch'>;
-  /** Tries credentials. Returns the user that the target knows them by. */
+  /**
+   * Tries new credentials. Returns the user name that the target reports for them; undefined if it reports none.
+   * Rejects if they do not work.
+   */
   readonly tryOut: (access: ClusterAccess, signal: AbortSignal) => Promise<string | undefined>;
-  /** Called when the reason why the token is not renewed has changed; undefined if it is renewed. */
+  /**
+   * Called when the reason why the token is not renewed has changed. The reason is undefined if the token is renewed.
+   */
   readonly onProblem: (problem: string | undefined) => void;
   /** Part of a token's lifetime after which it is renewed. @default 0.8 */
   readonly part?: number | undefined;
@@ -56,10 +62,10 @@ export interface RenewalOptions {
   readonly random?: () => number;
 }
 
-/** Wait between attempts. When they begin, a token still has a fifth of its lifetime. */
+/** Wait between attempts. At the first attempt, a token has about a fifth of its lifetime left. */
 const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
-/** Longest wait of a timer. */
+/** Longest single wait, in milliseconds. After it, the wall clock is read again. */
 const MAX_WAIT_MS = 12 * 3_600_000;
 
 /** ConfigMap in every namespace that holds the CA certificates of the API server. */
@@ -80,7 +86,10 @@ export class Renewal {
     return this.#problem;
   }
 
-  /** Renews the token of these credentials from now on. Undefined ends that. */
+  /**
+   * Renews the token of these credentials from now on, and no longer that of earlier ones.
+   * @param inUse undefined if there is no token to renew
+   */
   follow(inUse: CredentialsInUse | undefined, signal: AbortSignal): void {
     this.#end.abort();
     this.#end = new AbortController();
@@ -116,7 +125,7 @@ export class Renewal {
         this.#found(undefined);
         return;
       } catch (error) {
-        // Somebody else has written it: the watch shows what, and it is followed anew.
+        // After a conflict, the watch shows the Secret that somebody else wrote, and `follow` is called for it.
         if (!signal.aborted && !isConflict(error)) this.#found(describe(error));
       }
       await sleep(backoffMs(attempt, RETRY, random), signal);
@@ -142,7 +151,10 @@ export class Renewal {
   }
 }
 
-/** Returns another token of the account. The answer of the target is validated. */
+/**
+ * Returns another token of the account, checked.
+ * @throws Error if the target gives none, or one that never ends, belongs to another account, or does not end later
+ */
 async function askForSuccessor(client: AskedTarget, token: AccountToken, signal: AbortSignal): Promise<string> {
   const { namespace, account: name } = token;
   const to = { of: SERVICE_ACCOUNTS, namespace, name, subresource: 'token' };
@@ -171,12 +183,15 @@ async function publishedCaOf(client: AskedTarget, namespace: string, signal: Abo
   }
 }
 
-/** Request for the user of the credentials that it is sent with. */
+/** Request that asks an API server for the user of the credentials that it is sent with. */
 export interface SelfSubjectReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: unknown; readonly uid?: unknown } };
 }
 
-/** Returns the user that an API server knows us by; undefined if it accepts the credentials but does not tell. */
+/**
+ * Returns the user name and the uid that an API server reports for our credentials; undefined if it accepts the
+ * credentials but does not report both.
+ */
 export async function reviewSelf(
   client: Pick<KubeClient, 'ask'>,
   signal: AbortSignal,

@@ -22,7 +22,8 @@ export interface RenewedKubeconfig extends TargetAccess {
 }
 
 /**
- * Returns a valid kubeconfig with renewed content.
+ * Returns the kubeconfig with a new token and, if they have changed, new CA certificates.
+ * @param text a valid kubeconfig, YAML
  * @param nowMs Unix time
  * @throws Error if the result would not be valid
  */

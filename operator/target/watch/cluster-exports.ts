@@ -1,7 +1,7 @@
 /**
- * Reads what one cluster exports by the MCS API, with one client: ServiceExports, their Services and slices, and the
- * id that the cluster claims. The CRDs are optional. A kind that cannot be read counts as unknown (rule K5), and is
- * tried again and again.
+ * Reads what one cluster exports by the MCS API, with one client: ServiceExports, their Services and slices, and the id
+ * that the cluster claims. The CRDs are optional. A kind that cannot be read counts as unknown, not as empty (rule K5),
+ * and reading it is retried without limit.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';
@@ -23,19 +23,24 @@ import type { PodAnswers, ServiceExports } from '../aspect.ts';
 
 /** Receives changes of what a cluster exports. */
 export interface ClusterExportsListener extends IdentityListener {
-  /** Handles that an export, its Service or its slices may have changed, or were answered for, by `namespace/name`. */
+  /**
+   * Handles that an export, its Service or its slices may have changed, or that the cluster has answered a question
+   * about them.
+   * @param key `namespace/name` of the export
+   */
   changed(key: string): void;
   /**
-   * Handles that ServiceExports or their Services were listed anew, before {@link changed} is called for the changes
-   * of the list, or that other exports are known than before.
+   * Handles that ServiceExports or their Services were listed anew, or that what is known of all exports may have
+   * changed. After a list, this is called before {@link changed} is called for the changes that the list shows.
    */
   relisted(): void;
   /**
-   * Handles a change of whether exports and their Services can be read: undefined if all can. It does not matter if
-   * ServiceExports are refused or not served (rule K5). @default - nothing is done
+   * Handles a change in what prevents reading exports and their Services; undefined if all can be read. ServiceExports
+   * that are forbidden, or that the cluster does not serve, do not count as an obstacle (rule K5).
+   * @default - nothing is done
    */
   reachable?(obstacle: ReadObstacle | undefined): void;
-  /** Handles that the cluster has been heard: by a list, an event or a bookmark. @default - nothing is done */
+  /** Handles that the cluster has sent a list, an event or a bookmark. @default - nothing is done */
   heard?(): void;
 }
 
@@ -45,7 +50,10 @@ export interface ClusterExportsOptions {
   readonly namespaces?: readonly string[] | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
-  /** Time for which exports that vanished with their CRD stay after it is back, in milliseconds. @default 600000 */
+  /**
+   * Time for which exports that vanished with their CRD do not count as gone once the CRD is back, in milliseconds.
+   * @default 600000
+   */
   readonly returnGraceMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
@@ -65,7 +73,7 @@ export class ClusterExports implements ServiceExports {
   readonly #namespaces: ExportNamespaces;
   readonly #confirmation: ExportConfirmation;
   readonly #health: ReadHealth;
-  /** Services by namespace in which there has been an export, or of all namespaces together. */
+  /** Watches of Services. Key: a namespace that has had an export, or {@link WHOLE} if all are read by one watch. */
   readonly #services = new Map<string, ExportedServices>();
   #signal: AbortSignal | undefined;
 
@@ -133,12 +141,18 @@ export class ClusterExports implements ServiceExports {
     return this.#exports.store.size;
   }
 
-  /** The id that the cluster claims. Undefined while not known; null if it claims none, or does not tell. */
+  /**
+   * The id that the cluster claims. Undefined while it is not known; null if the cluster claims none, or if its
+   * ClusterProperty cannot be read.
+   */
   get claimedId(): string | null | undefined {
     return this.#identity.claimed;
   }
 
-  /** The ServiceExport of a key, with a Service or without; undefined if there is none, or it is not known. */
+  /**
+   * Returns the ServiceExport of a key, whether or not its Service exists; undefined if there is no ServiceExport, or
+   * if none is known.
+   */
   exportOf(key: string): ServiceExport | undefined {
     return this.#exports.store.get(key);
   }
@@ -156,8 +170,8 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Reports whether it is known what the cluster exports under a key: its ServiceExports and the Service have been
-   * listed.
+   * Reports whether enough has been listed to say what the cluster exports under a key: its ServiceExports and, if
+   * there is one of this key, the Services.
    */
   decides(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -166,8 +180,8 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Reports whether the cluster, asked for this key, has confirmed what {@link get} returns: that there is no
-   * ServiceExport, which did not just vanish with its CRD, or that an existing one has no Service.
+   * Reports whether the cluster, asked about this key, has confirmed that {@link get} rightly returns undefined. Either
+   * there is no ServiceExport, and it did not just vanish with its CRD; or there is a ServiceExport without a Service.
    */
   confirms(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -198,7 +212,7 @@ export class ClusterExports implements ServiceExports {
 
   #stateChanged(): void {
     const unreadable = this.#namespaces.reconsider();
-    // While it is not known what is exported, no question is due.
+    // Nothing is deleted while it is not known what is exported, so that no question is needed.
     this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));
     if (this.#exports.isMissing) this.#confirmation.missing();
     else for (const key of this.keys()) this.#confirmation.saw(key);
@@ -221,13 +235,13 @@ export class ClusterExports implements ServiceExports {
       return;
     }
     const { error, namespaces } = obstacle;
-    // That the cluster cannot be reached is reported by others.
+    // Other code reports a cluster that cannot be reached.
     const level = isForbidden(error) || error instanceof LimitError ? 'warn' : 'debug';
     const fields = { ...about, ...(namespaces.length > 0 && { namespaces }), error: describe(error) };
     log[level](fields, 'what is exported by the MCS API cannot all be read; what has not been read is not imported');
   }
 
-  /** Returns where an export and its Service are read: in the namespace, or in all together. */
+  /** Returns the key of the watches that show an export and its Service: the namespace, or {@link WHOLE}. */
   #partOf(key: string): string {
     return this.#namespaces.partOf(splitKey(key).namespace);
   }
@@ -277,7 +291,7 @@ export class ClusterExports implements ServiceExports {
   /** Options of the watches of all optional kinds. */
   get #common(): Omit<OptionalKindOptions, 'partitions'> {
     const { client, timings, interruptions, log } = this.#options;
-    // Whoever exports nothing by the MCS API need not let it be read.
+    // A cluster that exports nothing by the MCS API need not let the operator read these kinds.
     return { client, timings, interruptions, maxBytes: MAX_BYTES, level: 'info', log };
   }
 

@@ -10,7 +10,7 @@ import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read
 
 /** Receives changes of the id. */
 export interface IdentityListener extends Pick<ReadingListener, 'heard' | 'malformed'> {
-  /** The id has changed. */
+  /** Handles that the id has changed. */
   identityChanged(): void;
 }
 
@@ -26,11 +26,11 @@ const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {
   readonly #kind: OptionalKind<ClusterProperty>;
-  /** The id as last reported. */
+  /** The id when the listener was last notified. */
   #reported: string | null | undefined;
 
   constructor({ listener, ...options }: ClusterIdentityOptions) {
-    // The id of one cluster concerns the ServiceImports of all: no other change of the object must.
+    // A change of the id concerns all ServiceImports, so other changes of the object are not reported.
     const changed = (): void => {
       const { claimed } = this;
       if (claimed === this.#reported) return;
@@ -59,8 +59,9 @@ export class ClusterIdentity {
   }
 
   /**
-   * The id. Undefined while not known; null if the cluster claims none, has no CRD for it, or may not be asked. A
-   * known id stays until another is read: an id that goes and comes back would move everything that is imported.
+   * The id. Undefined while it is not known; null if the cluster claims none, has no CRD for it, or forbids reading it.
+   * An id that was read stays while the object cannot be read: an id that vanishes and comes back would move everything
+   * that is imported.
    */
   get claimed(): string | null | undefined {
     const { store } = this.#kind;
@@ -68,7 +69,7 @@ export class ClusterIdentity {
     return this.#kind.isUnreadable ? null : undefined;
   }
 
-  /** Reads it until the signal aborts. */
+  /** Reads the id until the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
     return this.#kind.run(signal);
   }

@@ -1,11 +1,11 @@
 /**
- * Keeps account of the namespaces whose ServiceExports are read, one by one or all together. The mass-deletion guard
- * needs the losses of all of them together (rule E6): if a list shows a loss in one namespace, the others are listed
- * anew, and until that is done nothing is known to be gone. Nothing is read here.
+ * Tracks the namespaces whose ServiceExports are read, one by one or all together. The mass-deletion guard counts the
+ * losses of all of them together (rule E6). If a list shows that one namespace has lost exports, the others are listed
+ * anew, and until these lists are complete, no export counts as gone. This module sends no requests.
  */
 import type { KindState } from '../../runtime/optional-kind.ts';
 
-/** Key that stands for all namespaces together. */
+/** Key of the watch that covers all namespaces. */
 export const WHOLE = '';
 
 export class ExportNamespaces {
@@ -29,8 +29,8 @@ export class ExportNamespaces {
   }
 
   /**
-   * Reports whether the exports of a namespace can be known. For a namespace that is not read, this is whether those
-   * of any can.
+   * Reports whether the exports of a namespace can be read. For a namespace that the Link does not read, reports
+   * whether those of any namespace can.
    */
   isReadable(namespace: string): boolean {
     if (this.#namespaces === undefined || this.includes(namespace)) return this.#stateIn(namespace) === 'readable';
@@ -42,7 +42,7 @@ export class ExportNamespaces {
     return this.isReadable(namespace) && this.#recounted.size === 0;
   }
 
-  /** Returns the watch of a namespace: its own, or {@link WHOLE}. */
+  /** Returns the key of the watch that covers a namespace: the namespace itself, or {@link WHOLE}. */
   partOf(namespace: string): string {
     return this.#namespaces === undefined ? WHOLE : namespace;
   }
@@ -63,8 +63,8 @@ export class ExportNamespaces {
   }
 
   /**
-   * Notes that other namespaces may be readable now: those that are not are no longer waited for.
-   * @returns those that cannot be read
+   * Notes that other namespaces may be readable now. Lists of unreadable namespaces are no longer awaited.
+   * @returns the namespaces that cannot be read
    */
   reconsider(): readonly string[] {
     const unreadable = (this.#namespaces ?? [WHOLE]).filter((namespace) => !this.isReadable(namespace));

@@ -30,7 +30,7 @@ export interface TargetSelectors {
 export interface ExportWatchOptions extends WatchSettings {
   readonly selectors: TargetSelectors;
   readonly listener: ExportListener;
-  /** Receives lists, once all exported Services and members are known. */
+  /** Is notified of completed lists, once all exported Services and members are known. */
   readonly lists: ListsListener;
 }
 
@@ -95,7 +95,9 @@ export class ExportWatch {
     });
   }
 
-  /** Whether all exported Services and members are known. Only then is a missing one known to be gone. */
+  /**
+   * Whether all exported Services and members are known. Only then does the absence of a Service mean that it is gone.
+   */
   get synced(): boolean {
     return this.#isRunning && this.#all.every(({ synced }) => synced);
   }
@@ -111,8 +113,8 @@ export class ExportWatch {
   }
 
   /**
-   * Forgets all answers of the target. Asks again about pods, and about other keys whose answer was missing or differed
-   * from what is shown.
+   * Forgets all answers of the target. Asks again about all pods that were asked about, and about each Service whose
+   * answer was missing or differed from what the watches show.
    */
   askAnew(): void {
     this.mirrored.askAnew();
@@ -120,7 +122,7 @@ export class ExportWatch {
     this.pods.askAnew(() => false);
   }
 
-  /** Reads the slices of Services exported in flat mode from now on. */
+  /** Starts to read the slices of Services that are exported in flat mode. */
   readFlatSlices(): void {
     this.#readsFlatSlices = true;
     if (!this.#stopped.signal.aborted) this.#flat?.readSlices();
@@ -167,7 +169,7 @@ export class ExportWatch {
         listener: { service: member, slices },
       });
     }
-    // Nothing is selected: that is known without a request.
+    // Without a selector nothing is exported, which is known without a request.
     if (this.#all.length === 0) this.#options.lists.relisted(false);
   }
 

@@ -1,9 +1,9 @@
 /**
- * Watches the Services of a cluster, or of one namespace, for those that ServiceExports name, and the slices of
- * these.
+ * Watches the Services that ServiceExports name, in a cluster or in one of its namespaces, and the slices of these
+ * Services.
  *
- * All Services are watched, since a new export needs its Service at once; little of each is kept. Slices are found by
- * the names of the exported Services, since they belong to the Service whoever made them.
+ * The watch covers all Services, since the Service of a new export is needed at once; few fields of each are kept.
+ * Slices are found by the names of the exported Services, since every slice with that name counts, whoever created it.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import {
@@ -29,11 +29,17 @@ import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
 
 /** Receives changes of exported Services. */
 export interface ExportedListener {
-  /** Handles that an exported Service or its slices may have changed, or were answered for. */
+  /**
+   * Handles that an exported Service or its slices may have changed, or that the cluster has answered a question about
+   * them.
+   */
   changed(key: string): void;
-  /** Handles that Services were listed anew, before {@link changed} is called for the changes of the list. */
+  /**
+   * Handles that Services were listed anew. Called before {@link changed} is called for the changes that the list
+   * shows.
+   */
   relisted(): void;
-  /** Handles that a question about a Service has failed. It is asked again. */
+  /** Handles that a question about a Service has failed for the first time. It is asked again, without limit. */
   unanswered(key: string, error: unknown): void;
 }
 
@@ -82,7 +88,7 @@ export class ExportedServices {
     signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
   }
 
-  /** Whether all Services are known. Only then is a missing one known not to exist. */
+  /** Whether all Services are known. Only then does the absence of a Service mean that it does not exist. */
   get synced(): boolean {
     return this.#services.store.synced;
   }
@@ -92,14 +98,15 @@ export class ExportedServices {
   }
 
   /**
-   * Reports whether the cluster, asked for this exported Service, has answered that it does not exist. Its absence here
-   * proves nothing: the watch of Services may be behind the watch of exports, and a list may be older still.
+   * Reports whether the cluster, asked for this exported Service, has answered that it does not exist. Its absence from
+   * the watch alone proves nothing: the watch of Services may be behind the watch of exports, and a list may be older
+   * still.
    */
   confirmsNone(key: string): boolean {
     return this.synced && this.get(key) === undefined && this.#isNone(key);
   }
 
-  /** Asks the cluster for a Service that it does not list, unless it has been asked already. */
+  /** Asks the cluster for a Service that the watch does not show, unless the cluster has been asked already. */
   ask(key: string): void {
     if (this.synced && this.get(key) === undefined) this.#rereads.ask(key);
   }
@@ -120,7 +127,7 @@ export class ExportedServices {
     return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
   }
 
-  /** Finds out soon which slices are needed, since there are other exports. */
+  /** Chooses soon which slices to watch, since exports have changed. */
   reconsider(): void {
     this.#slices.reconsider();
   }

@@ -1,8 +1,8 @@
 /**
  * Watches the Services of a target that one selector selects, and their slices.
  *
- * Kubernetes copies the labels of a Service to its slices, so one watch by labels finds these. Slices that others
- * made are found by the name of the Service (see slices-by-name.ts).
+ * Kubernetes copies the labels of a Service to the slices that it creates, so one watch by labels finds these slices.
+ * Slices that others created are found by the name of the Service (see slices-by-name.ts).
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -44,7 +44,7 @@ export interface WatchSettings {
 
 export interface SelectedOptions extends WatchSettings {
   readonly selector: Selector;
-  /** Prefix of the reflectors' names, which are unique within a namespace. */
+  /** Prefix that makes the names of the reflectors unique within a namespace. @default - none */
   readonly prefix?: string;
   /** Whether slices are read from the start. */
   readonly readsSlices: boolean;
@@ -84,7 +84,7 @@ export class SelectedServices {
     this.#labelled ??= this.#watchSlices(LABELLED, this.#options.selector.query);
   }
 
-  /** Whether all Services are known. Only then is a missing one known not to be selected. */
+  /** Whether all Services are known. Only then does the absence of a Service mean that it is not selected. */
   get synced(): boolean {
     return this.#services.store.synced;
   }
@@ -206,7 +206,7 @@ export class SelectedServices {
     });
   }
 
-  /** Services whose slices must be looked up by name; undefined while that is not known. */
+  /** Returns the Services whose slices must be looked up by name; undefined while that is not known. */
   #wanting(): readonly Wanting[] | undefined {
     if (this.#options.signal.aborted || !this.synced || this.#labelled?.store.synced !== true) return undefined;
     return [...this.#services.store.values()]
@@ -214,7 +214,7 @@ export class SelectedServices {
       .map((service) => ({
         key: keyOf(service),
         name: service.metadata.name,
-        // A Service with one labelled slice has all of them labelled.
+        // Kubernetes labels all slices of a Service alike: if one is labelled, no other is awaited.
         isLabelAwaited: hasSelector(service) && this.#labelledOf(service).length === 0,
       }));
   }

@@ -1,15 +1,15 @@
 /**
- * Finds EndpointSlices by the names of their Services, for Services that would have no endpoint otherwise: those
- * without a selector, and those whose labelled slices list none. The names are spread over several watches, since one
- * query with all of them would outgrow what servers and proxies accept as a URL.
+ * Watches EndpointSlices by the names of their Services, for Services whose slices a watch by labels does not find. The
+ * names are spread over several watches, since one query with all of them would exceed the length of URL that servers
+ * and proxies accept.
  *
- * The names are chosen some time after a change, so that many changes cost one new watch.
+ * Changes are collected for a moment before names are chosen, so that many changes cost one new watch.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { EndpointSlice } from '../../kube/objects.ts';
 import type { WatchedStore } from './watched-store.ts';
 
-/** A Service that has no endpoint without slices found by name. */
+/** A Service whose slices must be found by its name. */
 export interface Wanting {
   /** `namespace/name` */
   readonly key: string;
@@ -100,7 +100,7 @@ export class SlicesByName {
       if (!isLabelAwaited || this.#byName.has(name)) names.add(name);
       else awaiting.set(key, { name, sinceMs: this.#awaitingSince.get(key) ?? now });
     }
-    // A target that is late with many labels must not have the watch made anew for each of them.
+    // If a target copies many labels late, the watch must not be started anew for each of them.
     if (now - this.#gaveUpMs >= this.#labelCopyMs) {
       for (const [key, { name, sinceMs }] of awaiting) {
         if (now - sinceMs < this.#labelCopyMs) continue;
@@ -115,8 +115,8 @@ export class SlicesByName {
   }
 
   /**
-   * Watches these names. Names that are no longer needed go with the next change: watching a few too many costs less
-   * than a new list.
+   * Watches these names. Names that are no longer wanted stay until a watch is started anew for others: watching a few
+   * too many costs less than a new list.
    */
   #want(names: ReadonlySet<string>): void {
     let missing = [...names].filter((name) => !this.#byName.has(name));

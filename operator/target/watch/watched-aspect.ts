@@ -1,19 +1,22 @@
-/** One aspect, as watches show it and as the target answers for single Services. */
+/** One aspect, as the watches show it, with what the target answers about single Services. */
 import type { EndpointSlice, Service } from '../../kube/objects.ts';
 import type { Aspect } from '../aspect.ts';
 import type { Rereads } from '../certain/rereads.ts';
 import type { SelectedServices } from './selected.ts';
 
 export interface WatchedAspectOptions<T> {
-  /** Whether it has a selector. What nobody selects is known not to be exported. */
+  /** Whether a selector of the Link selects this aspect. Without one, nothing is exported, and no answer is needed. */
   readonly isSelected: boolean;
-  /** Returns its watches that run. */
+  /** Returns the watches of this aspect that are running. */
   readonly watches: () => readonly SelectedServices[];
   /** Returns what the watches show of a key. */
   readonly get: (key: string) => T | undefined;
   /** Returns the slices of a key as {@link Aspect.slicesOf} does. */
   readonly slicesOf: (key: string) => readonly EndpointSlice[] | undefined;
-  /** Returns what a Service means in this aspect; the target has answered with it. */
+  /**
+   * Returns what {@link get} would return if the watches showed this Service.
+   * @param service the target's answer; undefined if the Service does not exist
+   */
   readonly readAs: (service: Service | undefined) => T | undefined;
   readonly isSame: (a: T | undefined, b: T | undefined) => boolean;
   readonly rereads: Rereads<Service>;
@@ -57,7 +60,7 @@ export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides' | 'isRead'> {
     this.#options.rereads.forget(key);
   }
 
-  /** Forgets all answers. Asks again about keys whose answer was missing or differed from what is shown. */
+  /** Forgets all answers. Asks again about keys whose answer was missing or differed from what the watches show. */
   askAnew(): void {
     this.#options.rereads.askAnew((key) => this.confirms(key));
   }

@@ -1,4 +1,4 @@
-/** A store with the one reflector that fills it, until it is stopped. */
+/** A store and the reflector that fills it, until it is stopped. */
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
@@ -17,14 +17,14 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly namespace?: string | undefined;
   /** Most objects that are read. */
   readonly maxObjects: number;
-  /** Most bytes of these objects, as the store weighs them. */
+  /** Most bytes of the objects that are read, as the store weighs them. */
   readonly maxBytes: number;
   /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly listener: Pick<ReadingListener, 'state' | 'heard'>;
-  /** Stops the reflector too, without a last report of its state. */
+  /** Stops the reflector, as {@link WatchedStore.stop} does, but without a last report of its state. */
   readonly signal: AbortSignal;
 }
 
