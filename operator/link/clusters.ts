@@ -1,7 +1,6 @@
 /**
- * The controller of target clusters. A cluster is reconciled like any other key: all Links, and the cluster that each
- * was last served for, decide which session it must have (rule E9). A new session starts once the former one has
- * ended.
+ * Controller of target clusters: its keys are cluster names. All Links, and the cluster that each was last served for,
+ * decide which session a cluster must have (rule E9). A new session starts only once the former one has ended.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
@@ -29,7 +28,7 @@ export interface ClustersOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** Makes the Link of a name. It is used until the Link is deleted. */
+  /** Creates the object for the Link of a name, which is used until that Link is deleted. */
   readonly makeLink: (name: string) => Link;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: SessionsOptions['secretOf'];
@@ -42,9 +41,9 @@ export class Clusters {
   readonly #records: Records;
   readonly #grace: Grace;
   readonly #sessions: Sessions;
-  /** Clusters that a Link has named, or a Lease recorded, since the start. */
+  /** Clusters that a Link has named, or a Lease has recorded, since the operator started. */
   readonly #met = new Set<string>();
-  /** Clusters whose removal ended while more of their mirrors may be in namespaces that cannot be read. */
+  /** Clusters whose removal has ended, although objects of theirs may be left that cannot be read yet. */
   readonly #incomplete = new Set<string>();
   /** Counts how often more of the source cluster became readable. */
   #growths = 0;
@@ -86,15 +85,15 @@ export class Clusters {
     this.#links.changed(name);
   }
 
-  /** Reconciles a cluster: it may get another Link, or lose its own. */
+  /** Enqueues a cluster, which may have got another Link or lost its own. */
   add(cluster: string): void {
     this.#met.add(cluster);
     this.#controller.add(cluster);
   }
 
   /**
-   * Handles Leases of Links that were not known before: the source cluster was restored from a backup, and what these
-   * Links left is to be removed (rule E5).
+   * Handles Leases that were not known before, as after a restore of the source cluster from a backup. The mirrors of
+   * the clusters that they record are removed if their Links are deleted (rule E5).
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
@@ -102,8 +101,8 @@ export class Clusters {
   }
 
   /**
-   * Reports whether a Link has a cluster, or may have. It may if no Link is known at all, or if the cluster was never
-   * known here: its Link may be in another namespace, or come back later.
+   * Reports whether a cluster has a Link, or may have one. It may have one if no Link at all is known, or if no Link
+   * and no Lease has named it since the operator started: its Link may be in another namespace, or may come back later.
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
@@ -113,8 +112,9 @@ export class Clusters {
   }
 
   /**
-   * Returns what a session knows of a target Service; undefined if no Link is served for the cluster, nor will be
-   * soon.
+   * Returns what the session of a cluster knows of a target Service. Undefined if no Link is served for the cluster,
+   * and none is about to be.
+   * @param key `namespace/name` of the target Service
    */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
     const isServed = this.#assignmentOf(cluster).do === 'serve';
@@ -132,21 +132,23 @@ export class Clusters {
   }
 
   /**
-   * Has the status of a Link computed anew, and written if it differs from what is there.
+   * Schedules a write of the status of a Link, in case it has changed.
    * @param name the Link; undefined for all of them
    */
   statusChanged(name?: string): void {
     this.#links.statusChanged(name);
   }
 
-  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  /**
+   * Handles that a namespace of the source cluster was created or deleted, or that the right to read it has changed.
+   */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     this.#sessions.namespaceChanged(name, state);
-    // It may hold mirrors of a deleted Link that could not be read before.
+    // The namespace may hold mirrors of a deleted Link that could not be read before.
     if (state === 'exists') this.moreReadable();
   }
 
-  /** Continues removals that were incomplete: more can be read now. */
+  /** Continues incomplete removals, since more of the source cluster can be read now. */
   moreReadable(): void {
     this.#growths += 1;
     this.#incomplete.clear();
@@ -158,7 +160,7 @@ export class Clusters {
     this.#sessions.secretChanged(name);
   }
 
-  /** Reconciles the cluster that a Link names, and the one that it was last served for. */
+  /** Enqueues the cluster that a Link names, and the one that it was last served for. */
   #enqueue(name: string): void {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
       if (cluster !== undefined) this.add(cluster);
@@ -173,7 +175,7 @@ export class Clusters {
       this.#grace.end(cluster);
       this.#incomplete.delete(cluster);
     }
-    // Whoever is in the way ends first. That takes a while, and what there must be is decided anew then.
+    // A session that must not stay ends first. That takes a while, so the assignment is computed again afterwards.
     switch (assignment.do) {
       case 'serve': {
         const { settings, served } = assignment;
@@ -204,7 +206,7 @@ export class Clusters {
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
         if (this.#incomplete.has(cluster) && this.#links.get(assignment.link) !== undefined) {
-          // That Link names another cluster, and needs its Lease for that.
+          // That Link names another cluster now, and needs its Lease for that one.
           await this.#records.forget(assignment.link, signal);
           this.#enqueue(assignment.link);
           break;
@@ -241,18 +243,21 @@ export class Clusters {
     return true;
   }
 
-  /** Records the cluster of a session, and reconciles it when its Lease is answered, recorded or replaced. */
+  /**
+   * Records the cluster of a session. The cluster is reconciled again once it is known who holds the session's Lease,
+   * once that Lease records the cluster, and if it turns out to record another one.
+   */
   #begun(cluster: string, work: Session | Keeping): void {
     const { link, lease } = work;
     this.#records.set(link, cluster);
-    // Then the records of other Links may go.
+    // From then on, the Leases of other Links that record the cluster may be deleted.
     for (const step of [lease.answered, lease.recorded]) void step.then(() => this.#controller.add(cluster));
     void lease.replaced.then((other) => this.#replaced(cluster, work, other));
   }
 
   /**
-   * Takes over the cluster that a Link's Lease records, in place of what was known. After a restore of the source
-   * cluster, the mirrors of that cluster are there again.
+   * Handles that the Lease of a Link records another cluster than was known. After a restore of the source cluster from
+   * a backup, the mirrors of that other cluster are there again.
    */
   #replaced(cluster: string, session: AnySession, other: string): void {
     if (this.#sessions.get(cluster) !== session) return;
@@ -266,7 +271,7 @@ export class Clusters {
     const growths = this.#growths;
     void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
     void removal.run().then((result) => {
-      // What could be read only while the removal gave its Lease up is still to be looked at.
+      // What became readable during the removal has not been looked at yet.
       const isOverdue = result === 'incomplete' && this.#growths > growths;
       this.#removed(cluster, removal, isOverdue ? 'interrupted' : result);
     });
@@ -285,7 +290,7 @@ export class Clusters {
       this.#records.delete(removal.link);
       this.#enqueue(removal.link);
     } else this.#incomplete.add(cluster);
-    // Only its Lease tells what a deleted Link left: it waits until its namespace can be read.
+    // What a deleted Link left waits until more can be read. Its Lease, the only record of that, stays.
     if (result === 'complete' || this.#links.get(removal.link) !== undefined) this.#controller.add(cluster);
   }
 
@@ -295,14 +300,14 @@ export class Clusters {
    */
   async #end(cluster: string, session: AnySession): Promise<Outcome> {
     await this.#sessions.end(cluster, session);
-    // The Link may be waiting for its Lease.
+    // The Link may be waiting for its Lease, to be served for another cluster.
     this.#enqueue(session.link);
     return { again: true };
   }
 
   /**
-   * Reports whether the Lease of a Link still records another cluster. The mirrors of that one must be removed, or
-   * taken over by another Link, first.
+   * Reports whether the Lease of a Link still records another cluster. If so, enqueues that other cluster: its mirrors
+   * must be removed, or taken over by another Link, first.
    */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
@@ -312,9 +317,11 @@ export class Clusters {
   }
 
   /**
-   * Deletes the Leases of other Links that record this cluster, since it has a new Link. They stay until the Lease of
-   * the new Link records it, so that a restart never finds no record. While another controller holds that Lease, they
-   * stay until their Links need them for other clusters.
+   * Deletes the Leases of other Links that record a cluster, since the cluster has a new Link. These Leases stay until
+   * the Lease of the new Link records the cluster, so that an operator that restarts always finds a record. While
+   * another controller holds the Lease of the new Link, each of them stays until its own Link needs it for another
+   * cluster.
+   * @param owner name of the new Link
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     const work = this.#sessions.get(cluster);

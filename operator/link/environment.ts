@@ -1,4 +1,4 @@
-/** What sessions of Links are given. */
+/** What sessions of Links need from the rest of the operator. */
 import type { FederationEnvironment } from '../federation/party.ts';
 import type { ImportsEnvironment } from '../mcs/party.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
@@ -6,7 +6,7 @@ import type { LinkPresence } from './presence.ts';
 
 /** What the work for all Links needs. */
 export interface LinksEnvironment extends SharedEnvironment {
-  /** Whether Links can be there at all. */
+  /** Finds out whether Links can exist at all. */
   readonly presence: Pick<LinkPresence, 'holdMs'>;
 }
 

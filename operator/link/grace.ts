@@ -6,11 +6,14 @@ import type { LinkPresence } from './presence.ts';
 
 /** Grace period if one Link was deleted, in milliseconds; renaming a Link takes a moment. */
 const REMOVAL_GRACE_MS = 2_000;
-/** Time between two checks, within the grace period, whether Links can exist at all. */
+/** Time between two checks, within the grace period, whether Links can exist at all, in milliseconds. */
 const PRESENCE_PERIOD_MS = 500;
-/** Longest time between two checks while Links may return: a person may confirm meanwhile that they will not. */
+/**
+ * Longest time between two checks while Links may return, in milliseconds. Meanwhile a person may run `linkspan
+ * unlink`, which ends the wait.
+ */
 const LOOK_MS = 10_000;
-/** Time between two checks while the API server lists a Link that no watch has shown. */
+/** Time between two checks while the API server lists a Link that no watch has shown, in milliseconds. */
 const UNSEEN_MS = 1_000;
 
 export interface GraceOptions {
@@ -40,22 +43,22 @@ export class Grace {
   /**
    * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors may be
    * removed now.
-   * @param isUnlinked whether a person has removed the Link of the cluster
-   * @throws ApiError or ConnectionError if the API server does not tell whether Links can exist, or are there
+   * @param isUnlinked reports whether a person has removed the Link of the cluster with `linkspan unlink`
+   * @throws ApiError or ConnectionError if the API server does not answer
    */
   async leftMs(cluster: string, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
     this.#unlinkedMs.set(cluster, sinceMs);
-    // Asked from the beginning: a CRD that is replaced is away for a moment only.
+    // Checked from the start of the grace period: a CRD that is replaced is missing for a moment only.
     const holdMs = await this.#presence.holdMs(sinceMs, signal, isUnlinked);
     if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
     if (graceMs > 0) return Math.min(graceMs, PRESENCE_PERIOD_MS);
-    // A watch may be late, and a Link that was made anew is all that keeps the mirrors.
+    // A watch may be late to show that the Link was created again, and then its mirrors must stay.
     return (await this.#isLinked(cluster, signal)) ? UNSEEN_MS : 0;
   }
 
-  /** Ends the grace period of a cluster: it has a Link again, or its mirrors are removed. */
+  /** Ends the grace period of a cluster, since it has a Link again, or its mirrors are being removed. */
   end(cluster: string): void {
     this.#unlinkedMs.delete(cluster);
   }

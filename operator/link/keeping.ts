@@ -1,8 +1,8 @@
 /**
  * Keeps the mirrors of a cluster for an invalid Link that was never served, once no other Link has the cluster (rule
- * E9). It records the cluster on the Lease of the invalid Link, which takes the mirrors over when it becomes valid.
- * The Link that left them can then be served for another cluster. The mirrors are removed once the invalid Link is
- * deleted.
+ * E9). The Lease of the invalid Link comes to record the cluster. When that Link becomes valid, it takes the mirrors
+ * over; when it is deleted, they are removed. Meanwhile, the Link that left the mirrors can be served for another
+ * cluster.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -14,7 +14,7 @@ import { NO_FINDINGS, type SessionFindings } from './status/status.ts';
 import { WriteLease } from './lease/write-lease.ts';
 
 export class Keeping {
-  /** Name of the Link. */
+  /** Name of the invalid Link. */
   readonly link: string;
   readonly lease: WriteLease;
   readonly #cluster: string;
@@ -46,8 +46,8 @@ export class Keeping {
   }
 
   /**
-   * Takes the Lease, and deletes the probe Service: it has the name of the Link that left it, which needs the name
-   * for another cluster.
+   * Takes the Lease, and deletes the probe Service. That Service is named after the Link that left the mirrors, which
+   * may need the name for another cluster.
    */
   start(): void {
     const { source, log } = this.#env;
@@ -62,7 +62,7 @@ export class Keeping {
     });
   }
 
-  /** Stops. The Lease is released, and still records the mirrors. */
+  /** Stops the session. The mirrors stay, and the Lease is released, but still records their cluster. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     await this.lease.release();

@@ -1,7 +1,7 @@
 /**
- * Removes everything that was mirrored from a cluster that no longer has a Link, its memberships of federated
- * Services, and its part in ServiceImports (rule E5). The removal runs under the Lease of the Link that the mirrors
- * were written for. After a restart, such Leases are the only record of leftovers.
+ * Removes what a cluster that no longer has a Link left in the source cluster: mirrors, memberships of federated
+ * Services, and parts in ServiceImports (rule E5). The removal runs under the Lease of the Link that the mirrors were
+ * written for. After a restart, such Leases are the only record of leftovers.
  */
 import { aborted, untilAborted } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
@@ -20,7 +20,7 @@ import { observeLeft } from '../mirrors/observe.ts';
 import { NO_FINDINGS, type SessionFindings } from './status/status.ts';
 import { WriteLease } from './lease/write-lease.ts';
 
-/** Time between two checks whether a removal is complete. */
+/** Time between two checks whether a removal is complete, in milliseconds. */
 const POLL_MS = 100;
 
 /** Time until leftovers are listed again if a list failed or watches are behind it, in milliseconds. */
@@ -30,9 +30,10 @@ const RETRY_MS = 2_000;
 const MAX_NAMED = 10;
 
 /**
- * Result of a removal. `incomplete`: the Lease stays, since namespaces that cannot be read may hold more mirrors, or
- * parts in ServiceImports cannot be read. `interrupted`: the Lease stays, since the source cluster may have been
- * restored from a backup meanwhile; leftovers must be looked for again.
+ * Result of a removal. `complete`: nothing is left, and the Lease is deleted. `incomplete`: the Lease stays, since
+ * namespaces that cannot be read may hold more mirrors, or parts in ServiceImports cannot be read. `interrupted`: the
+ * Lease stays, since the source cluster may have been restored from a backup meanwhile, so that leftovers must be
+ * looked for again. `stopped`: the removal was stopped before its end.
  */
 export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 
@@ -80,7 +81,7 @@ export class Removal {
     return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.lease.heldBy };
   }
 
-  /** Deletes what is left, and then the Lease. Resolves when both are deleted, or when stopped. */
+  /** Deletes what is left, and then the Lease. Resolves when the removal has ended or was stopped. */
   run(): Promise<RemovalResult> {
     const { source, federations, imports, log } = this.#env;
     this.#count = [...source.keysOf(this.#cluster)].length;
@@ -119,7 +120,7 @@ export class Removal {
   async #finish(): Promise<RemovalResult> {
     let readMs = -Infinity;
     while (!this.#stopped.signal.aborted) {
-      // While another holds the Lease, keys wait for it.
+      // While somebody else holds the Lease, the keys wait for it.
       await untilAborted(this.#mirrors.idle(), this.#stopped.signal).catch(() => undefined);
       readMs = performance.now();
       if (this.lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;
@@ -145,7 +146,7 @@ export class Removal {
       await this.lease.release();
       return this.#stopped.signal.aborted ? 'stopped' : 'incomplete';
     }
-    // That takes until all that was being written has been answered.
+    // The Lease is removed only once all writes under way have been answered, and this is asked right before.
     const isNothingLeft = (): boolean => interruptions.lastMs < readMs;
     await this.lease.remove(isNothingLeft).catch((error: unknown) => {
       this.#env.log.warn(
@@ -181,8 +182,8 @@ export class Removal {
   }
 
   /**
-   * Reports whether the API server lists no leftovers either. A mirror whose creation was never answered may exist
-   * before a watch shows it, and without the Lease nothing would ever lead to it.
+   * Reports whether a new list from the API server has no leftovers either. A mirror may exist that no watch has shown
+   * yet, because its creation was never answered. Without the Lease, nobody would ever find it.
    */
   async #isCertain(): Promise<boolean> {
     const { source, log } = this.#env;

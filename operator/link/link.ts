@@ -33,9 +33,9 @@ export interface LinkOptions {
   readonly mayWrite: MayWrite;
 }
 
-/** A session of a Link, as the status of the Link needs it. */
+/** The part of a session that the status of its Link needs. */
 export interface LinkWork {
-  /** Its cluster: the one that the Link names, or named before. */
+  /** Cluster of the session: the one that the Link names, or the one that it named before. */
   readonly cluster: string;
   findings(): SessionFindings;
 }
@@ -74,8 +74,8 @@ export class Link implements LinkReport {
   }
 
   /**
-   * Sets whether the Link is accepted, and why it is not. A new refusal is logged and becomes an Event.
-   * @param cluster cluster that the Link names, if the Link is valid
+   * Sets the condition `Accepted`. A new refusal is logged and becomes an Event.
+   * @param cluster cluster that the Link names; undefined if the Link is invalid
    */
   accept(accepted: Verdict, cluster: string | undefined): void {
     this.#cluster = cluster ?? '';
@@ -120,7 +120,7 @@ export class Link implements LinkReport {
     events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
   }
 
-  /** Ends writes of status, Events and metrics, since the Link is gone. Resolves when no write is under way. */
+  /** Ends all writes of the status, Events and metrics, since the Link is gone. Resolves when no write is under way. */
   async end(): Promise<void> {
     this.#ended.abort();
     this.#options.metrics.forgetLink(this.#options.name);

@@ -1,7 +1,7 @@
 /**
- * Decides which Link has which target cluster (rule E9). Pure: the result depends on all Links, valid or not, and on
- * the cluster that each was last served for. Nothing else decides which Link is written for, and whether the mirrors
- * of a cluster may be removed.
+ * Decides which Link has which target cluster (rule E9). At most one Link has a cluster, and only for that Link are
+ * mirrors of the cluster written. Pure: the result depends on all Links, valid or not, and on the cluster that each was
+ * last served for. The same decision says whether the mirrors of a cluster may be removed.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
 import { Annotation, Value } from '../../crds/wire.ts';
@@ -20,7 +20,7 @@ export interface LinkRead {
   readonly named: string | undefined;
   /** Undefined if the Link is invalid. */
   readonly settings: LinkSettings | undefined;
-  /** `spec`, as it is. */
+  /** `spec` as it was read, not validated. */
   readonly spec: unknown;
   /** Whether the Link and its mirrors are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
@@ -28,7 +28,7 @@ export interface LinkRead {
   readonly accepted: Verdict;
 }
 
-/** The cluster that each Link's mirrors were last written for, by the Link's name; its Lease records it. */
+/** The cluster that each Link was last served for, or keeps, by the Link's name. The Link's Lease records it. */
 export type Served = ReadonlyMap<string, string>;
 
 /** What must be done for one target cluster. */
@@ -37,7 +37,9 @@ export type Assignment =
   | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
   /** An invalid Link has the cluster, and stays served by its last valid spec (rule E7). */
   | { readonly do: 'continue'; readonly link: LinkRead }
-  /** No Link has the cluster, and this invalid one names it: it keeps what another Link left (rule E9). */
+  /**
+   * No Link has the cluster, but this invalid Link names it, and keeps the mirrors that another Link left (rule E9).
+   */
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
@@ -64,9 +66,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 }
 
 /**
- * Returns the Link that has a cluster. The Link that is served for a cluster keeps it, even after it turned invalid.
- * Otherwise the oldest Link that names it has it, then the first by name. An invalid Link that was never served has
- * none, unless it keeps what another Link left.
+ * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even if it becomes invalid.
+ * Otherwise the oldest Link that names the cluster has it, or, of equally old ones, the first by name. An invalid Link
+ * has a cluster only if its Lease records that cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -89,9 +91,9 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
   }
   const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
   if (link === undefined) return { do: 'nothing' };
-  // One that has another cluster cannot keep this one as well: a Lease records one.
+  // A Link whose Lease records another cluster cannot keep this one as well: a Lease records one cluster.
   const naming = [...links.values()].filter(({ name, named }) => named === cluster && !served.has(name));
-  // Whoever a suspended Link is left to may need the mirrors.
+  // The controller that a suspended Link is left to may need the mirrors.
   if (naming.some(({ isSuspended }) => isSuspended === true)) return { do: 'nothing' };
   const [keeper] = naming.map(({ name }) => name).sort();
   return keeper === undefined ? { do: 'remove', link } : { do: 'keep', link: keeper };
@@ -112,7 +114,7 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
 
 /**
  * Returns condition `Accepted` of a Link.
- * @param owner Link that has the cluster which the Link names
+ * @param owner Link that has the cluster which this Link names; undefined if no Link has it
  * @param overlaps names of Links whose mirrors may need the same names
  */
 export function acceptedOf(
@@ -152,13 +154,16 @@ export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] 
     settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
   );
 
-/** Returns the clusters of Links that take exports, without suspended Links. */
+/** Returns the clusters of Links that import what ServiceExports of the target export, without suspended Links. */
 export const importingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.serviceExports !== true || isSuspended === true ? [] : [settings.cluster],
   );
 
-/** Returns the clusters whose exports count: those of Links that take exports, including suspended ones. */
+/**
+ * Returns the clusters whose ServiceExports count: those that a Link names, even a suspended or an invalid one, unless
+ * the Link does not import ServiceExports.
+ */
 export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ named, settings }) =>
     named === undefined || settings?.serviceExports === false ? [] : [named],

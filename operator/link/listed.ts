@@ -8,7 +8,8 @@ import { assignmentOf, readLinkObject, type Served } from './links.ts';
 import type { LinkObject } from './status/writer.ts';
 
 /**
- * Reports whether a Link has a cluster that is about to be removed, or will have it.
+ * Lists Links anew, and reports whether the mirrors of a cluster must stay: a Link has the cluster, or keeps its
+ * mirrors.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(

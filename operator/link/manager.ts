@@ -1,6 +1,6 @@
 /**
- * The operator's work while it leads. It watches the source cluster, including Links and their Secrets. Once
- * everything has been listed, each change goes to the target clusters that it concerns.
+ * Runs the operator while it leads: watches the source cluster, including Links and their Secrets. Once everything has
+ * been listed, it passes each change to the target clusters that the change concerns.
  */
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { aborted } from '../kube/abort.ts';
@@ -39,7 +39,7 @@ const FAILOVER_TURN = turnOf('failover');
 export interface ManagerOptions {
   readonly config: OperatorConfig;
   readonly tuning: Tuning;
-  /** The source cluster. */
+  /** Client for the source cluster. */
   readonly client: KubeClient;
   readonly metrics: Metrics;
   readonly events: EventRecorder;
@@ -65,7 +65,7 @@ export class Manager {
   /** Undefined until everything has been listed. */
   #work: Work | undefined;
   #pruningReported = false;
-  /** Number of the latest attempt to read the records of Leases: older attempts end. */
+  /** Number of the latest attempt to read the records of Leases. Attempts with a lower number end. */
   #recalls = 0;
 
   constructor(options: ManagerOptions) {
@@ -106,8 +106,8 @@ export class Manager {
   }
 
   /**
-   * Reports whether everything in the source cluster has been listed that can be read, or else what is missing (rule
-   * H5).
+   * Reports whether everything that the operator reads in the source cluster has been listed and may be read, and what
+   * is missing if not (rule H5).
    */
   check(): ReadyCheck {
     const { problems } = this.#source;
@@ -133,7 +133,7 @@ export class Manager {
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
       this.#source.problems.onChange = () => clusters.statusChanged();
       if (served === undefined) {
-        // Whether there were Links is not known.
+        // Without the Leases, it is not known whether there were Links before.
         if (this.#reads.size === 0) this.#presence.vanished();
         void this.#recall(clusters, signal);
       }
@@ -173,7 +173,7 @@ export class Manager {
   async #makeWork(served: Served, signal: AbortSignal): Promise<Work> {
     const { client, config, tuning, metrics, events, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
-    // Whether the last one was deleted, or all vanished, is not known.
+    // It is not known whether the last Link was deleted by itself, or all Links vanished at once.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
     return new Work({
       env: {
@@ -218,7 +218,9 @@ export class Manager {
     });
   }
 
-  /** Reads the records of Leases again after each interruption, even one that ends with the next attempt. */
+  /**
+   * Reads the records of Leases again after each interruption of the connection to the source cluster, however short.
+   */
   async #recallAfter(first: AbortSignal, clusters: Clusters, signal: AbortSignal): Promise<void> {
     for (let next = first; !signal.aborted;) {
       await aborted(AbortSignal.any([next, signal]));
@@ -228,8 +230,8 @@ export class Manager {
   }
 
   /**
-   * Reads the records of Leases as soon as they can be listed. A source cluster that was away may have been restored
-   * from a backup, with leftovers of deleted Links.
+   * Reads the records of Leases as soon as Leases can be listed. A source cluster that was unreachable may have been
+   * restored from a backup with leftovers of deleted Links.
    */
   async #recall(clusters: Clusters, signal: AbortSignal): Promise<void> {
     const recall = (this.#recalls += 1);
@@ -244,8 +246,8 @@ export class Manager {
   }
 
   /**
-   * Returns the cluster that each Link was last served for, by the records of Leases, which deleted Links leave
-   * behind. Undefined if Leases cannot be listed.
+   * Returns the cluster that each Link was last served for, by the Link's name, as the Leases record it. The Leases of
+   * deleted Links are among them. Undefined if Leases cannot be listed.
    */
   async #findServed(signal: AbortSignal): Promise<Served | undefined> {
     const { client, config, log } = this.#options;

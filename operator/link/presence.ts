@@ -1,7 +1,8 @@
 /**
- * Tells whether Links can exist at all (rule E5, ADR 13). A Link that is deleted takes its mirrors with it. But
- * Kubernetes also deletes every Link when their CRD or their namespace is deleted, and then nobody asked for that.
- * What the API server serves tells the two apart: it takes no new Links from before it deletes the first one.
+ * Finds out whether Links can exist at all (rule E5, ADR 13). When a user deletes a Link, its mirrors are removed. But
+ * when the CRD or the namespace of Links is deleted, Kubernetes deletes all Links, and nobody asked for the removal of
+ * their mirrors. The API server shows the difference: in the second case it stops accepting new Links before it deletes
+ * the first one.
  */
 import { type Asking, servedVerbs } from '../kube/discovery.ts';
 import type { Resource } from '../kube/objects.ts';
@@ -9,9 +10,12 @@ import { Absence } from '../runtime/absence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
 
-/** Time between two checks while Links cannot exist. */
+/** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
-/** Longest time after which the loss of a Link still counts as caused by that, in milliseconds. */
+/**
+ * Time after Links last could not exist, in milliseconds. A Link that vanishes within it counts as lost for the same
+ * reason.
+ */
 const BELATED_MS = 60_000;
 
 export interface PresenceOptions {
@@ -28,7 +32,7 @@ export interface PresenceOptions {
 
 export class LinkPresence {
   readonly #options: PresenceOptions;
-  /** When Links could not exist. Whoever manages them must create them again first. */
+  /** When Links last could not exist. Afterwards, whoever manages the Links must create them again first. */
   readonly #absence: Absence;
   #isReported = false;
   #asking: Promise<boolean> | undefined;
@@ -43,7 +47,9 @@ export class LinkPresence {
     this.#absence.noticed();
   }
 
-  /** Notes that no Link was found at the start, though mirrors were written for some. */
+  /**
+   * Notes that the operator found no Link when it started, although Leases record that mirrors were written for some.
+   */
   noneFound(): void {
     this.vanished();
     this.#reportWait('there is no Link any more');
@@ -53,9 +59,9 @@ export class LinkPresence {
    * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds; 0 if only its own Link was
    * deleted.
    * @param sinceMs when the cluster was first found to have no Link, on the monotonic clock
-   * @param isUnlinked whether a person has removed the Link of the cluster: mirrors then need not stay, once Links
-   *   can exist
-   * @throws ApiError or ConnectionError if the API server does not tell what it serves
+   * @param isUnlinked reports whether a person has removed the Link of the cluster with `linkspan unlink`; its mirrors
+   *   then need not stay once Links can exist
+   * @throws ApiError or ConnectionError if the API server does not answer
    */
   async holdMs(sinceMs: number, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     this.#asking ??= this.#ask(signal).finally(() => (this.#asking = undefined));

@@ -11,7 +11,7 @@ import type { SharedEnvironment } from '../served/environment.ts';
 import type { LinkRead, Served } from './links.ts';
 import { type LastServed, readServedSpec } from './lease/served-spec.ts';
 
-/** What the Leases are read and deleted with. */
+/** The part of the environment that reading and deleting Leases uses. */
 type LeaseEnvironment = Pick<SharedEnvironment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
 
 export class Records {
@@ -24,7 +24,7 @@ export class Records {
     this.#env = env;
   }
 
-  /** The present record of each Link. */
+  /** The cluster that each Link's Lease records now, by the Link's name. */
   get served(): Served {
     return this.#served;
   }
@@ -40,7 +40,7 @@ export class Records {
   }
 
   /**
-   * Takes in records that were not known: the source cluster was restored from a backup.
+   * Adds records that were not known before, as after a restore of the source cluster from a backup.
    * @returns the clusters of these records
    */
   recall(served: Served): readonly string[] {
@@ -50,7 +50,8 @@ export class Records {
   }
 
   /**
-   * Deletes the Leases of other Links that record a cluster, since it has a new Link.
+   * Deletes the Leases of other Links that record a cluster, since the cluster has a new Link.
+   * @param owner name of the new Link
    * @param isDue reports whether the Lease of a Link may be deleted
    * @yields the name of each Link whose Lease was deleted
    * @throws ApiError or ConnectionError if a Lease cannot be read or deleted
@@ -95,8 +96,8 @@ export class Records {
   }
 
   /**
-   * Deletes the Lease of a Link with its record.
-   * @throws ApiError or ConnectionError if it cannot be read or deleted
+   * Deletes the Lease of a Link, and forgets the cluster that it records. A Lease that somebody else holds stays.
+   * @throws ApiError or ConnectionError if the Lease cannot be read or deleted
    */
   async forget(link: string, signal: AbortSignal): Promise<void> {
     const cluster = this.#served.get(link);
@@ -105,7 +106,7 @@ export class Records {
   }
 }
 
-/** Reports whether a Lease records that a person removed its Link after it was last renewed. */
+/** Reports whether a Lease records that a person removed its Link after the Lease was last renewed. */
 export function wasUnlinked({ metadata, spec }: Lease): boolean {
   const unlinkedMs = Date.parse(metadata.annotations?.[Annotation.unlinked] ?? '');
   const renewedMs = Date.parse(spec?.renewTime ?? '');
@@ -125,7 +126,7 @@ export async function servedClusters(
   return recordedClusters(items);
 }
 
-/** Returns the cluster that each of these Leases records, by the name of its Link. */
+/** Returns the cluster that each Lease of a list records, by the name of its Link. */
 export function recordedClusters(leases: readonly Lease[]): Map<string, string> {
   return new Map(
     leases.flatMap(({ metadata }) => {
@@ -139,7 +140,7 @@ export function recordedClusters(leases: readonly Lease[]): Map<string, string> 
 /**
  * Deletes the Lease of a Link whose cluster another Link has now. A Lease that somebody else holds stays, unless the
  * holder is a replica that certainly no longer writes.
- * @throws ApiError or ConnectionError if it cannot be read or deleted
+ * @throws ApiError or ConnectionError if the Lease cannot be read or deleted
  */
 export async function forgetLease(
   link: string,

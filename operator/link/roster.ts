@@ -10,14 +10,14 @@ export interface RosterOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records. */
   readonly served: Served;
-  /** Makes the Link of a name. It is used until the Link is deleted. */
+  /** Creates the object for the Link of a name, which is used until that Link is deleted. */
   readonly makeLink: (name: string) => Link;
 }
 
 export class Roster {
   readonly #options: RosterOptions;
   readonly #links = new Map<string, Link>();
-  /** Names of Links whose mirrors may need the same names, as each Link last reported them. */
+  /** For each Link, the names of its {@link overlapping} Links when it was last judged, joined by commas. */
   readonly #overlaps = new Map<string, string>();
 
   constructor(options: RosterOptions) {
@@ -50,7 +50,7 @@ export class Roster {
     }
   }
 
-  /** Judges all Links that name a cluster: another Link may have it now. */
+  /** Judges all Links that name a cluster, since another Link may have the cluster now. */
   judge(cluster: string): void {
     for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
   }
@@ -61,7 +61,7 @@ export class Roster {
   }
 
   /**
-   * Has the status of a Link written if it has changed.
+   * Schedules a write of the status of a Link, in case it has changed.
    * @param name the Link; undefined for all of them
    */
   statusChanged(name?: string): void {
@@ -69,12 +69,12 @@ export class Roster {
     for (const link of links) link?.statusChanged();
   }
 
-  /** Ends all Links. Once this resolves, nothing is reported. */
+  /** Ends all Links. Once this resolves, nothing is reported any more. */
   async end(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.end()));
   }
 
-  /** Sets whether a Link is accepted. */
+  /** Sets whether a Link is accepted, judged against all other Links. */
   #judge(name: string): void {
     const { reads, served } = this.#options;
     const read = reads.get(name);

@@ -37,7 +37,7 @@ export interface SessionParts {
   readonly party: Pick<SessionParty, 'statuses' | 'isCaughtUp' | 'awaiting'>;
 }
 
-/** Verdict on a target of which nothing is read. */
+/** Condition `TargetReachable` for a target from which nothing is read. */
 const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link selects anything: nothing is read');
 const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
@@ -88,7 +88,10 @@ const MESSAGES = {
     `it waits until it is approved: linkspan approve ${what} --from ${link}`,
 } as const;
 
-/** Returns condition `TargetReachable`, and how many federated Services wait for the target to be read. */
+/**
+ * Returns condition `TargetReachable`. Its message also counts the federated Services that wait until the target is
+ * read.
+ */
 function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   const { reachable } = reachability;
   const { awaiting } = party;

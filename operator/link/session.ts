@@ -39,9 +39,9 @@ export class Session implements GatewayListener {
   readonly #env: Environment;
   readonly #report: LinkReport;
   readonly #mirrors: Mirrors;
-  /** The Link as a party of federated Services. */
+  /** Takes part in federated Services for the Link. */
   readonly #party: SessionParty;
-  /** The Link as a party of ServiceImports. */
+  /** Takes part in ServiceImports for the Link. */
   readonly #imports: SessionImports;
   readonly #gateway: Gateway;
   readonly #credentials: Credentials;
@@ -150,8 +150,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Returns what the session knows of a target Service (rule J3). The first question about a Service of flat mode has
-   * such slices read.
+   * Returns what the session knows of a target Service (rule J3). From the first call for a Service in flat mode on,
+   * the slices of such Services are read.
    */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);
@@ -159,7 +159,10 @@ export class Session implements GatewayListener {
     return knowledgeOf(exported, this.#gateway.view);
   }
 
-  /** Returns whether a Service that is a member of a federated one is ready; undefined while that is not known. */
+  /**
+   * Returns whether a member of a federated Service is ready; undefined while that is not known.
+   * @param key `namespace/name` of the member in the target
+   */
   isMemberReady(key: string): boolean | undefined {
     return this.#exports.target.isMemberReady(key);
   }
@@ -202,7 +205,7 @@ export class Session implements GatewayListener {
     this.#enqueueAll();
   }
 
-  /** Takes the present credentials Secret; undefined if there is none. */
+  /** Uses the present credentials Secret of the Link; undefined if there is none. */
   setCredentials(secret: KeptSecret | undefined): void {
     this.#credentials
       .use(this.#settings.credentialsSecret, secret, this.#stopped.signal)
@@ -215,11 +218,13 @@ export class Session implements GatewayListener {
     this.#enqueueAll();
   }
 
-  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  /**
+   * Handles that a namespace of the source cluster was created or deleted, or that the right to read it has changed.
+   */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
     const { statuses } = this.#mirrors;
-    // A namespace that is gone makes room for another.
+    // If a namespace is gone, the limit on created namespaces may admit another one.
     const isWaiting = (key: string): boolean => state === 'missing' && statuses.get(key)?.mirrored !== true;
     for (const key of this.#mirrors.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.#mirrors.add(key);
@@ -227,8 +232,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Stops, and leaves all mirrors as they are. The Lease is released, and still records them. Resolves when no work
-   * is under way.
+   * Stops the session, and leaves all mirrors as they are. The Lease is released, but still records the cluster.
+   * Resolves when no work is under way.
    */
   async stop(): Promise<void> {
     const { claims, federations, imports, metrics } = this.#env;
@@ -250,7 +255,7 @@ export class Session implements GatewayListener {
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
     this.#party.taken();
-    // The Lease says that it is lost right after the abort.
+    // The Lease ceases to be held right after the abort, and so before this callback runs.
     const memberships = aborted(until).then((reason) => this.#party.lost(reason));
     await Promise.all([this.#mirrors.run(until), memberships]);
   }
@@ -266,7 +271,7 @@ export class Session implements GatewayListener {
     return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
   }
 
-  /** Reconciles everything: something that all mirrors depend on has changed. */
+  /** Enqueues everything, since something that all mirrors depend on has changed. */
   #enqueueAll(): void {
     const keys = this.#mirrors.keys();
     if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);

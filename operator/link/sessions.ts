@@ -1,7 +1,7 @@
 /**
- * Keeps the sessions, at most one for each target cluster: one that serves a Link, keeps the mirrors of an invalid
- * Link, or removes what a Link left. Sessions are started and ended here, and told what they need to know.
- * `clusters.ts` decides which session a cluster must have.
+ * Starts and ends sessions, at most one for each target cluster, and passes changes on to them. A session serves a
+ * Link, keeps mirrors for an invalid Link, or removes what a Link left. `clusters.ts` decides which session a cluster
+ * must have.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import { mirrorName } from '../../crds/wire.ts';
@@ -23,7 +23,7 @@ export type AnySession = Session | Keeping | Removal;
 
 export interface SessionsOptions {
   readonly env: Environment;
-  /** The Links. Each learns which session works for it. */
+  /** The Links. The `work` of each Link is set to its session. */
   readonly links: Pick<Roster, 'get' | 'of'>;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: (name: string) => KeptSecret | undefined;
@@ -37,18 +37,23 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Returns the session of a cluster. */
+  /** Returns the session of a cluster; undefined if it has none. */
   get(cluster: string): AnySession | undefined {
     return this.#sessions.get(cluster);
   }
 
-  /** Reports whether the session of a cluster has recorded it on the Lease of its Link. */
+  /**
+   * Reports whether the Lease that the session of a cluster holds, or has held, records the cluster. False for a
+   * removal.
+   */
   isRecorded(cluster: string): boolean {
     const work = this.#sessions.get(cluster);
     return work !== undefined && !(work instanceof Removal) && work.lease.isRecorded;
   }
 
-  /** Starts to serve a Link for its cluster, which has no session, and to record the spec on the Lease. */
+  /**
+   * Starts a session that serves a Link, and records the spec on the Link's Lease. The cluster must not have a session.
+   */
   serve(settings: LinkSettings, served: ServedSpec): Session {
     const { env, links } = this.#options;
     const isAnothers = (other: string): boolean => this.isRecorded(other) && this.#sessions.get(other) !== session;
@@ -59,8 +64,8 @@ export class Sessions {
   }
 
   /**
-   * Reports whether a session serves a Link. Once its Link was deleted it does not, even if the Link is there again
-   * after a restore of the source cluster.
+   * Reports whether a session serves a Link. Once the Link was deleted, the session does not serve it any more, even if
+   * a restore of the source cluster has brought the same Link back.
    */
   serves(session: AnySession, { uid, name }: Pick<LinkSettings, 'uid' | 'name'>): session is Session {
     const isWork = this.#options.links.get(name)?.work === session;
@@ -75,7 +80,10 @@ export class Sessions {
     if (credentialsSecret !== settings.credentialsSecret) this.#giveSecret(session);
   }
 
-  /** Starts to keep the mirrors of a cluster, which has no session, for an invalid Link. */
+  /**
+   * Starts a session that keeps the mirrors of a cluster for an invalid Link. The cluster must not have a session.
+   * @param link name of the Link
+   */
   keep(cluster: string, link: string): Keeping {
     const { env, links } = this.#options;
     const keeping = new Keeping(link, cluster, env, links.of(link));
@@ -84,8 +92,9 @@ export class Sessions {
   }
 
   /**
-   * Creates the removal of what a Link left, for its cluster, which has no session. The Link itself may be gone. The
-   * caller runs the removal.
+   * Creates a session that removes what a Link left, and returns it for the caller to run. The cluster must not have a
+   * session. The Link itself may be deleted.
+   * @param name name of the Link
    */
   remove(cluster: string, name: string): Removal {
     const { env, links } = this.#options;
@@ -112,7 +121,7 @@ export class Sessions {
     if (session instanceof Session) this.#forgotten(cluster);
   }
 
-  /** Stops all. Mirrors stay, and Leases are released. */
+  /** Stops all sessions. Mirrors stay, and Leases are released. */
   async stop(): Promise<void> {
     await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
   }
@@ -131,7 +140,9 @@ export class Sessions {
     return session instanceof Session ? session.isMemberReady(key) : undefined;
   }
 
-  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  /**
+   * Handles that a namespace of the source cluster was created or deleted, or that the right to read it has changed.
+   */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     for (const work of this.#sessions.values()) if (!(work instanceof Keeping)) work.namespaceChanged(name, state);
   }
@@ -150,8 +161,8 @@ export class Sessions {
   }
 
   /**
-   * Notifies failovers that no session knows the Services of a cluster any more, so that the slices of its mirrors
-   * count (rule J3).
+   * Notifies failovers that no session knows the Services of a cluster any more. They then judge mirrors by the slices
+   * in the source cluster (rule J3).
    */
   #forgotten(cluster: string): void {
     const { source, failovers } = this.#options.env;
@@ -167,5 +178,5 @@ export class Sessions {
   }
 }
 
-/** Receives the reports of a Link that no longer exists: it has no status, and Events would have no object. */
+/** Discards reports for a Link that no longer exists: there is no status to write, and no object for Events. */
 const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };

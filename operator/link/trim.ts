@@ -15,7 +15,7 @@ export const isSameLink = (before: LinkObject | undefined, after: LinkObject | u
   isDeepStrictEqual(before?.spec, after?.spec) &&
   READ_ANNOTATIONS.every((name) => before?.metadata.annotations?.[name] === after?.metadata.annotations?.[name]);
 
-/** Annotations of a Link that count like its spec. */
+/** Annotations of a Link that a session depends on, as it does on the spec. */
 const READ_ANNOTATIONS = [Annotation.confirmPrune, Annotation.suspended];
 
 export const trimLink = (object: LinkObject): LinkObject => {
@@ -27,7 +27,7 @@ export const trimLink = (object: LinkObject): LinkObject => {
 };
 
 export const trimSecret = (object: Secret): KeptSecret => {
-  // What tells who keeps it stays; other annotations may hold a copy of what it holds.
+  // Who manages the Secret is read here. The annotations themselves are dropped, as one may hold a copy of the data.
   const keeper = keeperOf(object, OUR_MANAGERS);
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const metadata = { name, namespace, uid, resourceVersion };

@@ -87,8 +87,8 @@ export class Work {
 
   /**
    * Handles a Link that was created, changed or deleted, and has been read.
-   * @param named the cluster that it names, and the one that it named before; each may have got a Link or lost its
-   *   Link
+   * @param named the cluster that the Link names, and the one that it named before; each may have got a Link or lost
+   *   its Link
    */
   linkChanged(name: string, named: ReadonlySet<string>): void {
     this.clusters.linkChanged(name);

@@ -1,7 +1,7 @@
 /**
- * The spec that a Link is served by, as its Lease records it. The next leader serves the Link by this spec if the
- * Link is invalid by then (rule E7). When it is read, it is foreign data: it counts only if the API server would
- * have accepted it as the spec of this very Link, and if nobody else has held the Lease since it was written.
+ * The spec that a Link is served by, as its Lease records it. The next leader serves the Link by this spec if the Link
+ * is invalid by then (rule E7). A record that is read back is foreign data: it counts only if the API server would have
+ * accepted the spec for this very Link, and if nobody else has held the Lease since the record was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
@@ -12,7 +12,7 @@ import { type Note, noteOf, readNote } from '../../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 
-/** What distinguishes a Link from one that was created again under its name. */
+/** Metadata that distinguishes a Link from one that was created later under the same name. */
 interface LinkObject {
   readonly name: string;
   readonly namespace: string;
@@ -41,13 +41,14 @@ export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { read
   spec,
 });
 
-/** Returns the annotation of the Lease that records a spec: {@link noteOf}. */
+/** Returns the annotation that records a spec on the Lease, as {@link noteOf} makes it. */
 export const recordOf = (served: ServedSpec | undefined, leaseTransitions: number): ReturnType<LeaseNotes> =>
   noteOf(NOTE, served, leaseTransitions);
 
 /**
  * Returns the spec that an invalid Link was last served by for a cluster, as its Lease records it. Undefined if the
- * record is missing or invalid, belongs to a deleted Link, or somebody else has held the Lease since.
+ * record is missing or invalid, or belongs to a deleted Link, or if somebody else has held the Lease since it was
+ * written.
  */
 export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string): LastServed | undefined => {
   const { [Annotation.targetCluster]: recorded } = lease.metadata.annotations ?? {};

@@ -1,6 +1,6 @@
 /**
- * The Lease under which the mirrors of one Link are written (rule H1). Linkerd's controller takes the same one. The
- * session works while the Lease is held, and all work has ended before it is released or deleted.
+ * The Lease under which the mirrors of one Link are written (rule H1). Linkerd's controller takes the same Lease. The
+ * session works while the Lease is held, and all its work ends before the Lease is released or deleted.
  */
 import { Annotation, writeLeaseName } from '../../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
@@ -20,11 +20,14 @@ export interface WriteLeaseOptions {
   readonly isAnothers?: (cluster: string) => boolean;
   /** Spec to record on the Lease for its next holder. @default - an existing record is removed */
   readonly served?: ServedSpec;
-  /** Returns what else to record. It gets the Lease as its last holder left it, or undefined once we have held it. */
+  /**
+   * Returns further annotations to record. Its argument `before` is the Lease as the last holder left it, or undefined
+   * once we have held the Lease.
+   */
   readonly notes?: LeaseNotes;
 }
 
-/** What the Lease is taken with, and where it is logged. */
+/** The part of the environment that the Lease uses. */
 type LeaseEnvironment = LeaseSurroundings & Pick<SharedEnvironment, 'mayWrite' | 'log'>;
 
 export class WriteLease {
@@ -47,8 +50,8 @@ export class WriteLease {
   #locked: Promise<void> = Promise.resolve();
 
   /**
-   * @param cluster target cluster to record on the Lease: after a restart it leads to what a deleted Link left (rule
-   *   E5)
+   * @param cluster target cluster to record on the Lease. After a restart, this record leads to what a deleted Link
+   *   left (rule E5)
    */
   constructor(
     link: string,
@@ -112,12 +115,17 @@ export class WriteLease {
     return this.#heldBy;
   }
 
-  /** Why the Lease can be neither acquired nor read, and what to do about it; undefined if it can. */
+  /**
+   * Why the Lease cannot be acquired, and what to do about it. Undefined if it can, or if the problem passes by itself.
+   */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Acquires the Lease, again whenever it is lost, and runs the work until the Lease is lost or released. */
+  /**
+   * Acquires the Lease, and acquires it again whenever it is lost.
+   * @param work runs while the Lease is held; must end when its signal aborts
+   */
   run(work: (until: AbortSignal) => Promise<void>): void {
     const { log } = this.#env;
     const link = this.#link;
@@ -161,14 +169,14 @@ export class WriteLease {
   }
 
   /**
-   * Records the present notes. Returns undefined while the Lease is not held: they are then recorded when it is
-   * acquired, before anything else is written.
+   * Records the present notes at once if the Lease is held. Returns undefined if it is not held: the notes are then
+   * recorded when it is acquired, before anything else is written.
    */
   noted(): Promise<void> | undefined {
     return this.#isHeld ? this.#lock.renew() : undefined;
   }
 
-  /** Ends the work, then releases the Lease, which still records the cluster. */
+  /** Ends the work, then releases the Lease. The Lease still records the cluster. */
   async release(): Promise<void> {
     await this.#rest();
     this.#stopped.abort(new Error('the Lease is released'));
@@ -178,8 +186,8 @@ export class WriteLease {
 
   /**
    * Ends the work, then deletes the Lease if we hold it.
-   * @param isNothingLeft reports whether nothing that the Lease records is certainly left; asked right before the
-   *   deletion. If not, the Lease is only released
+   * @param isNothingLeft reports whether nothing is left of the cluster that the Lease records; called right before the
+   *   deletion. If it returns false, the Lease is released instead
    */
   async remove(isNothingLeft: () => boolean): Promise<void> {
     await this.#rest();
@@ -193,7 +201,7 @@ export class WriteLease {
     const { log, config } = this.#env;
     const problem = `${message}${leaseRemedy(error, config.namespace)}`;
     log.warn({ link: this.#link, error: problem }, 'the Lease of the Link cannot be acquired or renewed');
-    // Without an answer the status cannot be written either, and what is wrong passes by itself.
+    // If the API server does not answer, the status cannot be written either, and the problem passes by itself.
     const isLasting = isForbidden(error) || isInvalid(error) || isNotFound(error);
     if (!isLasting || this.#isHeld || this.#heldBy !== undefined || this.#stopped.signal.aborted) return;
     this.#problem = problem;

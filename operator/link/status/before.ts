@@ -1,11 +1,12 @@
 /**
  * Reads the present status of a Link. It is foreign data: anybody with the right may write it, and another CRD may
- * allow more than ours. Whatever does not have the expected form is left out, and no form causes an error (rule G1).
+ * allow more than ours. Whatever does not have the expected form is left out, and nothing in it causes an error (rule
+ * G1).
  */
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';
 import type { MirrorServiceBefore } from '../../mirror/status.ts';
 
-/** Fields of `status.mirrors` that only a Link with a policy has. */
+/** Fields of `status.mirrors` that only a Link with an import policy has. */
 export const NOT_ADMITTED_COUNTS = ['notAdmitted', 'waitingForApproval'] as const;
 export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
 
@@ -13,7 +14,7 @@ export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
-  /** Which of these counts the status has. */
+  /** Those of {@link NOT_ADMITTED_COUNTS} that the status has. */
   readonly notAdmittedCounts?: readonly NotAdmittedCount[];
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
   readonly federatedServices?: readonly MirrorServiceBefore[] | undefined;

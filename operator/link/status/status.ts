@@ -16,7 +16,7 @@ import {
 import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
- * What is known about a Link. While a verdict is undefined, the present condition for the same generation stays, so
+ * What is known about a Link. While a verdict is undefined, the status keeps its condition for the same generation, so
  * that an operator that starts does not overwrite it with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
@@ -27,20 +27,20 @@ export interface LinkFindings extends SessionFindings {
   readonly accepted: Verdict;
 }
 
-/** Services that the target exports and the policy does not admit. */
+/** Services that the target exports but the import policy of the Link does not admit. */
 export interface NotAdmittedFindings {
   /** Number of Services that the policy excludes. */
   readonly notAdmitted: number;
   /** Number of Services that wait for approval; undefined if none needs it. */
   readonly waitingForApproval: number | undefined;
-  /** The first ones, by their names. */
+  /** The first Services that are excluded, and the first that wait for approval, by name. */
   readonly first: readonly MirrorStatus[];
 }
 
 /** Findings of a Link's session. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Generation of the settings that these findings are about; undefined for the present one. It is older until a
+   * Generation of the Link that these findings are about; undefined for the present one. It is an older one until a
    * change of the Link is applied, and while the Link is invalid (rule E7).
    */
   readonly settingsGeneration: number | undefined;
@@ -49,22 +49,27 @@ export interface SessionFindings extends GatewayFindings {
   /** Condition `TargetWithinLimits`: whether all that the target exports is within the limits (rule E10). */
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
-  /** Number of deletions that are held. */
+  /** Number of deletions that the mass-deletion guard holds (rule E6). */
   readonly pruneHeld: number;
-  /** Value of the annotation that would confirm them. */
+  /** Value of the annotation that would confirm the held deletions; undefined if there are none. */
   readonly confirmation: string | undefined;
   /**
-   * Some of them, for messages: `namespace/name` of a Service, with `#hostname` for a pod and `@cluster` for a
-   * member.
+   * Names of some of the held deletions, for messages: `namespace/name` of a Service, with `#hostname` for a pod,
+   * `@cluster` for a member, and `!cluster` for a ServiceExport.
    */
   readonly someHeld: readonly string[];
   /** Identity of the holder of the Link's Lease if it is not this operator: that one writes for the Link now. */
   readonly heldBy: string | undefined;
   /** What the policy of the Link does not admit; undefined if it has none (rule N1). */
   readonly notAdmitted: NotAdmittedFindings | undefined;
-  /** Status of each mirror. Undefined while they are not known, or while another holder of the Lease writes them. */
+  /**
+   * Status of the mirror of each target Service, by `namespace/name`. Undefined until all are known, or while another
+   * holder of the Lease writes them.
+   */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
-  /** Status of each member of a federated Service; undefined in the same cases. */
+  /**
+   * Status of each member of a federated Service, by `namespace/name`; undefined in the same cases as {@link mirrors}.
+   */
   readonly federated: ReadonlyMap<string, MirrorStatus> | undefined;
 }
 
@@ -127,11 +132,15 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
 }
 
 /**
- * Returns the key of an entry. A Service that is not admitted may still have a mirror, and is then among the mirrors.
+ * Returns the key of a target Service in {@link SessionFindings.mirrors}. A Service that is not admitted but still has
+ * a mirror is among these, and gets no second entry.
  */
 const keyOf = ({ remote: { namespace, name } }: MirrorStatus): string => `${namespace}/${name}`;
 
-/** Returns the counts of Services that are not admitted; nothing if the Link has no policy and had none. */
+/**
+ * Returns a patch with the counts of Services that are not admitted. It is empty if the Link has no import policy, and
+ * its status has no such counts.
+ */
 function notAdmittedPatch(
   findings: NotAdmittedFindings | undefined,
   { notAdmittedCounts = [] }: LinkStatusBefore,
@@ -143,7 +152,10 @@ function notAdmittedPatch(
   return Object.fromEntries([...ended, ...counted]) as { readonly [Count in NotAdmittedCount]?: number | null };
 }
 
-/** Returns the entries of members; nothing if the Link has no members and had none. */
+/**
+ * Returns a patch with the entries of members. It is empty if the members are not known, or if there are none and the
+ * status has none.
+ */
 function federatedPatch(
   { federated }: LinkFindings,
   { federatedServices = [] }: LinkStatusBefore,
@@ -153,7 +165,10 @@ function federatedPatch(
   return { federatedServices: mirrorServices(federated.values(), federatedServices, now) };
 }
 
-/** Returns the gateway. Before the first verdict, the present entry for the same generation stays. */
+/**
+ * Returns a patch of the gateway. Before the first verdict, an entry for the present generation stays.
+ * @param isWritten whether the status is for the present generation
+ */
 function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {
   if (gateway === undefined) return { gateway: null };
   const { addresses, alive } = gateway;
@@ -191,7 +206,7 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
   );
 }
 
-/** Returns condition `Ready`: the first verdict that keeps the Link from working, or else that it works. */
+/** Returns condition `Ready`: false or unknown, with the first reason that is found, or else true. */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
   if (heldBy !== undefined) {
@@ -209,7 +224,7 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
   if (settingsGeneration !== generation) {
     return verdict('Unknown', 'Pending', `generation ${generation} of the Link is not applied yet`);
   }
-  // Mirrors keep their readiness until there is a verdict on the gateway, so it is not waited for.
+  // Mirrors keep their readiness until there is a verdict on the gateway, so `Ready` does not wait for that verdict.
   const pending = Object.entries(all).find(([type, { status }]) => status === 'Unknown' && type !== 'GatewayAlive');
   if (pending !== undefined) return verdict('Unknown', 'Pending', `${pending[0]} is not known yet`);
   return works(findings, before);
@@ -217,7 +232,8 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 
 /**
  * Returns condition `Ready` of a Link that works. The message counts, by reason, the Services that are not mirrored and
- * those that do not join. While either is not known, the condition stays as it is.
+ * the members that do not join. While mirrors or members are not known, a condition that is true for the present
+ * generation stays.
  */
 function works(
   { mirrors, federated, notAdmitted, generation }: LinkFindings,

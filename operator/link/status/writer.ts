@@ -1,6 +1,7 @@
 /**
- * Writes the status of one Link, at most once a second and only if it has changed (rule G2). The answer of the API
- * server is remembered, so that a CRD that drops our fields, as Linkerd's own does, causes no second write (rule G5).
+ * Writes the status of one Link, at most once a second and only if it has changed (rule G2). The writer remembers how
+ * the API server answered the last write, so that a CRD that drops our fields, as Linkerd's own does, causes no second
+ * write (rule G5).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
@@ -28,7 +29,7 @@ export interface StatusWriterOptions {
   readonly log: Logger;
   /** Returns the Link as last seen; undefined if it is gone. */
   readonly current: () => LinkObject | undefined;
-  /** Computes the status from the present one. */
+  /** Computes the new status; `before` is the present one. */
   readonly compute: (before: LinkStatusBefore) => LinkStatusPatch;
   /** Called when the API server has dropped the fields that Linkerd's CRD does not have. */
   readonly onPruned: () => void;
@@ -39,11 +40,11 @@ export interface StatusWriterOptions {
 }
 
 /**
- * Least time between two writes, as a multiple of what a write takes: a long status, or a slow API server, is written
- * less often.
+ * Least time between the starts of two writes, as a multiple of the time that the first one takes. So a long status, or
+ * one on a slow API server, is written less often.
  */
 const IDLE_RATIO = 10;
-/** Longest time between two writes of a status that changes, as a multiple of the period. */
+/** Upper bound of the time that {@link IDLE_RATIO} gives, as a multiple of the period. */
 const MAX_PERIODS = 5;
 
 export class StatusWriter {
@@ -70,7 +71,7 @@ export class StatusWriter {
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
 
-  /** Schedules a write. It includes all changes until then. */
+  /** Schedules a write, which includes all changes until it starts. */
   schedule(): void {
     if (this.#signal.aborted) return;
     if (this.#writing) {
@@ -79,7 +80,7 @@ export class StatusWriter {
     }
     const period = this.#options.periodMs ?? 1000;
     const waitMs = Math.max(period / 10, this.#dueMs - performance.now());
-    // A change does not wait for the retry of what failed before it (rule F3).
+    // A change does not wait for the retry of an earlier write that failed (rule F3).
     if (this.#timer === undefined || this.#timerMs > performance.now() + waitMs) this.#after(waitMs);
   }
 
@@ -164,21 +165,24 @@ export class StatusWriter {
     }
   }
 
-  /** Reports whether the API server has the patch already, apart from fields that it drops. */
+  /**
+   * Reports whether the status on the API server already has the values of a patch, except in fields that the server
+   * drops.
+   */
   #isWritten(patch: LinkStatusPatch, live: Fields): boolean {
     const kept = Object.entries(patch).every(([field, value]) =>
       value === null ? !(field in live) : isDeepStrictEqual(live[field], value),
     );
     if (kept) return true;
     if (this.#sent === undefined || !isDeepStrictEqual(this.#sent.patch, patch)) return false;
-    // It was sent and is not there: it was pruned, or somebody else changed it. Only the latter needs another write.
+    // The patch was sent and does not show: it was pruned, or somebody else changed it. Only a change needs a write.
     return this.#sent.answered['conditions'] === undefined || isDeepStrictEqual(this.#sent.answered, live);
   }
 }
 
 /**
- * Reports whether two patches differ in transition times alone. Each computation gives a new time to a condition that
- * is not written yet.
+ * Reports whether two patches are equal, or differ only in transition times. Each computation gives a new time to a
+ * condition that is not written yet.
  */
 const isAlike = (a: LinkStatusPatch, b: LinkStatusPatch): boolean => textOf(a) === textOf(b);
 
