@@ -1,6 +1,4 @@
-/**
- * Which Services join a federated Service, and in which shape: rules I1 to I6. Pure.
- */
+/** Decides which Services join a federated Service, and in which mode (rules I1 to I6). Pure. */
 import { type MirrorMode, type MirrorPort, sharedPorts } from '../../constructs/rendered/index.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { isResolved, type Member, portsIn } from './member.ts';
@@ -8,7 +6,7 @@ import { type Membership, membershipOf } from './membership.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 import { BEYOND_LIMIT, invalidMember, refusalOfAll, refused, TOO_LARGE, unfit } from './refusals.ts';
 
-/** A Service that is selected, but is not a member. */
+/** A Service that is selected but does not join. `target` is undefined for the local Service. */
 export interface Refused {
   readonly target: TargetParty | undefined;
   readonly refusal: Refusal;
@@ -16,7 +14,7 @@ export interface Refused {
 
 export interface Admission {
   readonly mode: MirrorMode;
-  /** In the order of rule I3. The first member decides about labels, annotations and ports. */
+  /** Members in the order of rule I3. The first one decides about labels, annotations and ports. */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
   /** Whether the namespace may be written to. If not, existing objects stay unchanged. */
@@ -27,7 +25,7 @@ type Standing = Member | Refused;
 
 const isMember = (each: Standing): each is Member => 'service' in each;
 
-/** Decides who joins. */
+/** Decides which of the observed Services join. */
 export function admit(observed: ObservedFederation): Admission {
   const before = membershipOf(observed);
   const everywhere = refusalOfAll(observed);
@@ -54,8 +52,8 @@ export function admit(observed: ObservedFederation): Admission {
 }
 
 /**
- * Returns whether the Service of one cluster is a member or is refused, judged by itself; undefined if the cluster
- * has none.
+ * Judges the Service of one cluster without regard to the others: it is a member or refused. Returns undefined if the
+ * cluster has no such Service, or if its Service is not known and it is not a member now.
  */
 function standingOf(
   { local }: ObservedFederation,
@@ -76,9 +74,12 @@ function standingOf(
 }
 
 /**
- * Returns how members are reached (rule I5): through gateways if the Link of any member asks for that and its gateway
- * has, or had, an address. The present mode stays while any membership must not change. While another operator may
- * write local memberships (rule I7), gateway mode stays as long as any member can be reached through a gateway.
+ * Returns how members are reached (rule I5).
+ * - Without the Lease of local memberships (rule I7): gateway mode stays as long as a member can be reached through a
+ *   gateway; otherwise the mode is flat.
+ * - With the Lease: the present mode stays while a membership must not change. Otherwise the mode is gateway if the
+ *   Link of a member asks for it and the member's gateway has an address. The address is not required while members are
+ *   reached through gateways already.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
   const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));
@@ -89,8 +90,9 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 }
 
 /**
- * Reports whether the local membership is ours to decide. On a flat network it is an entry of an annotation, which
- * only the holder of the Lease writes, even right after the mode has changed (rule I7).
+ * Reports whether the local Service takes part in the decision. In flat mode, the local membership is an annotation
+ * that only the holder of the Lease writes, even right after a change of mode (rule I7): without the Lease, only a
+ * membership that stays as it is counts.
  */
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
@@ -99,12 +101,16 @@ const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): bool
 const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 
-/** Reports whether the Link of a member asks for its gateway. The gateway need not have an address yet. */
+/**
+ * Reports whether the Link of a member asks for gateway mode, and has a gateway that a port of the member can cross.
+ * The gateway need not have an address yet.
+ */
 const wantsGateways = ({ target, service }: Member): boolean =>
   target?.mode === 'gateway' && target.gateway !== undefined && portsIn('gateway', service).length > 0;
 
 /**
- * Admits a Service that has all ports of the first member. In gateway mode, one shared port is enough (rules I4, I5).
+ * Admits a member that has all ports of the first member, and refuses it otherwise. In gateway mode, one shared port is
+ * enough (rules I4, I5).
  */
 function withPorts(member: Member, ports: readonly MirrorPort[], mode: MirrorMode): Standing {
   const { target, service } = member;

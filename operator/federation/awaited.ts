@@ -1,6 +1,6 @@
 /**
- * Clusters that may have a member that is not known yet. While there is one, a federated Service without members
- * stays, so that clients keep its ClusterIP (rule I6). Pure.
+ * Decides which clusters may have a member that is not known yet. While there is such a cluster, a federated Service
+ * without members is kept, so that clients keep its ClusterIP (rule I6). Pure.
  */
 import type { RefusalReason } from '../mirror/reasons.ts';
 import { isFederated } from '../source/owner.ts';
@@ -8,7 +8,10 @@ import type { Admission } from './admission.ts';
 import { invalidMember } from './refusals.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
-/** Returns the clusters that a Service waits for; none while it has members. The local cluster is `undefined`. */
+/**
+ * Returns the clusters because of which a federated Service without members is kept; empty if it has members.
+ * `undefined` stands for the local cluster.
+ */
 export function awaitedClusters(
   { live, local, targets }: ObservedFederation,
   { members, refused, isWritable }: Admission,
@@ -19,7 +22,7 @@ export function awaitedClusters(
   );
   const unread = targets.filter(mayYetHaveMember);
   const { knowledge, isHeld, service } = local;
-  // The holder of the Lease, or we once we hold it, will list the local member.
+  // The holder of the Lease, or this operator once it holds the Lease, will list the local member.
   const isComing = !isHeld && service !== undefined && invalidMember(service) === undefined;
   return new Set([
     ...[...undecided, ...unread].map(({ link }) => link.cluster),
@@ -27,20 +30,20 @@ export function awaitedClusters(
   ]);
 }
 
-/** Reports whether a cluster may have a member that is not known, and belongs to a Link of this operator. */
+/** Reports whether a cluster of this operator's Links may have a member that is not known. */
 export const mayYetHaveMember = ({ knowledge, mayHaveMember, isLinked }: TargetParty): boolean =>
   knowledge !== 'known' && mayHaveMember && isLinked !== false;
 
 /**
- * Reports whether a refusal may end without a change of the member: once something becomes known, or we hold the
- * Lease of local memberships.
+ * Reports whether a refused Service may join later without being changed: once the control plane's credentials are
+ * known, the gateway's host name has an address, or this operator holds the Lease of local memberships.
  */
 function isUndecided({ isDiscoverable, gateway }: TargetParty, reason: RefusalReason): boolean {
   switch (reason) {
     case 'WaitingForCredentials':
       return isDiscoverable === undefined;
     case 'WaitingForGateway':
-      // Its name has no address yet.
+      // The gateway's host name has no address yet.
       return gateway !== undefined;
     case 'WaitingForLease':
       return true;

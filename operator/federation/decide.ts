@@ -1,6 +1,6 @@
 /**
- * Decides about one federated Service: takes what is observed, returns the manifests and the status of each cluster.
- * Pure.
+ * Decides what one federated Service must be: takes what is observed, and returns the manifests and the status of each
+ * cluster. Pure.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -20,24 +20,30 @@ export interface FederationDecision {
   readonly admission: Admission;
   readonly manifests: Manifests;
   /**
-   * Entry for `status.federatedServices` of a Link, by target cluster. There is none for a cluster without such a
-   * Service, or whose membership stays as it is.
+   * Entries for `status.federatedServices` of the Links, by target cluster. A cluster has no entry if it has no Service
+   * of this name, or if its membership is not decided now.
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
-  /** Such an entry for the Service of the local cluster. */
+  /** The same kind of entry for the Service of the local cluster, which has no Link. */
   readonly local: MirrorStatus | undefined;
-  /** Whether the objects must not be written or deleted, since another operator serves it, or may (rule I9). */
+  /**
+   * Whether the objects must not be written or deleted, because another operator serves the federated Service or may
+   * serve it (rule I9).
+   */
   readonly isLeft: boolean;
   /**
-   * Clusters that may still have a member, so that the Service stays without members (rule I6). The local cluster is
-   * `undefined`.
+   * Clusters that may still have a member. Because of them, the federated Service is kept without members (rule I6).
+   * `undefined` stands for the local cluster.
    */
   readonly awaited: ReadonlySet<string | undefined>;
-  /** Whether it names this operator only because a cluster that is still to be read may have a member (rule I9). */
+  /**
+   * Whether the federated Service names this operator only because a cluster that has yet to be read may have a member
+   * (rule I9).
+   */
   readonly isUnsure: boolean;
 }
 
-/** Decides about one federated Service. */
+/** Decides what one federated Service must be. */
 export function decideFederation(given: ObservedFederation): FederationDecision {
   const observed = besideOthers(given);
   const served = standingOf(observed);
@@ -54,7 +60,7 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
     const isUnsure = mark === 'unsure';
     return { admission, manifests, ...statusesOf(observed, admission), awaited, isUnsure, isLeft: false };
   } catch (error) {
-    // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
+    // The construct refused data of a cluster: nothing of it is written, and the existing objects stay.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
     const statuses = statusesOf(observed, admission, refusal);
     return { admission, manifests: standing(observed), ...statuses, awaited, isUnsure: false, isLeft: false };
@@ -62,8 +68,8 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
 }
 
 /**
- * Leaves everything as it is, since another operator serves it. Members of our Links wait until that operator is
- * gone.
+ * Leaves all objects as they are, since another operator serves the federated Service or may serve it. Services of our
+ * Links' targets are refused until that operator is gone.
  */
 function left(observed: ObservedFederation): FederationDecision {
   const refused = observed.targets.flatMap((target) =>
@@ -79,8 +85,8 @@ function left(observed: ObservedFederation): FederationDecision {
 }
 
 /**
- * Leaves the local membership to another operator while we do not hold the Lease. Gateway mode is different: there it
- * consists of slices, which are always ours.
+ * Marks the local membership as another's if this operator does not hold the Lease of local memberships. In gateway
+ * mode the membership stays ours without the Lease: it consists of slices, which only this operator writes.
  */
 function besideOthers(observed: ObservedFederation): ObservedFederation {
   const { local } = observed;

@@ -1,6 +1,6 @@
 /**
- * The derivation of federated Services. One key, a namespace and name, covers all clusters (rule I2). It observes
- * what each cluster knows, and reports a status to each.
+ * The derivation of federated Services. A key is `namespace/name` of the Services that join, in all clusters (rule I2).
+ * Each cluster that takes part is observed, and receives a status.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { describe, isConflict } from '../kube/errors.ts';
@@ -25,16 +25,18 @@ import type { FederationParty, Participant } from './party.ts';
 /** Who takes part in federated Services. */
 export interface Participants {
   readonly local: Participant<LocalParty>;
-  /** By cluster. */
+  /** Target clusters that have a session, by cluster name. */
   readonly parties: ReadonlyMap<string, FederationParty>;
-  /** Every cluster that has taken part since the start; each is one of this operator's. */
+  /**
+   * Target clusters that have taken part since the operator started. Each is, or was, named by a Link of this operator.
+   */
   readonly met: ReadonlySet<string>;
   /**
-   * Reports whether a cluster has a Link, or may have one. The memberships of such a cluster stay while no session of
-   * it takes part (rule I6).
+   * Reports whether a cluster has a Link, or may have one. The membership of such a cluster stays even while the
+   * cluster has no session (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
-  /** Target clusters of all Links that select members, with a session or without (rule I6). */
+  /** Returns the target clusters of all Links that select members, including clusters without a session (rule I6). */
   readonly selecting: () => Iterable<string>;
 }
 
@@ -42,7 +44,7 @@ export interface FederationOptions extends Participants {
   readonly env: Pick<SharedEnvironment, 'config' | 'log'> & {
     readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
   };
-  /** Time until a key that waits for something is reconciled again, in milliseconds. */
+  /** Time until the next reconcile of a key that waits for a cluster to become known, in milliseconds. */
   readonly awaitedRetryMs: number;
 }
 
@@ -109,13 +111,13 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 
   goal(observed: ObservedFederation, { manifests, isLeft }: FederationDecision): Goal {
     const owned = ownedOf(observed);
-    // What must stay is desired.
+    // Objects that must stay are among the desired ones.
     return goalOf(manifests, isLeft ? { ...owned, foreign: undefined } : owned);
   }
 
   /**
-   * Returns a check for each write of one federated Service: we hold the Leases of all clusters whose memberships it
-   * may change (rule H1).
+   * Returns a check that is made before each write of one federated Service: this operator holds the Leases of all
+   * clusters whose memberships the write may change (rule H1).
    */
   fence(observed: ObservedFederation): MayWrite {
     const { local, parties } = this.#options;
@@ -152,12 +154,12 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   settled(key: string, observed: ObservedFederation, decision: FederationDecision, pass: MirrorPass): Outcome {
     if (pass.errors.length === 0) this.#forgetAnswers(key, observed);
     if (!pass.errors.some(isConflict)) this.#report(key, decision, pass);
-    // Whether another holds the Lease of a cluster is found out on the way; and nobody tells of a cluster that turns out to
-    // have no member of that name.
+    // Nothing is reported when a cluster turns out to have no member of that name, or when another controller turns out
+    // to hold the Lease of a cluster: the key is reconciled again after a while.
     return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
-  /** Forgets the answers that ended memberships: each answer is good for one attempt. */
+  /** Forgets the targets' answers by which memberships were removed: each answer is valid for one attempt. */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const { knowledge, service, link } of targets) {
       if (knowledge === 'known' && service === undefined) {
@@ -182,15 +184,22 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 }
 
-/** Reports whether an object is ours. It may have prevented a creation because the store was behind. */
+/**
+ * Reports whether an object belongs to a federated Service of ours. If such an object prevents a creation, the store
+ * was behind.
+ */
 export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
-/** Stands for a cluster that has a Link, or may have one, but no session that takes part. */
+/**
+ * Returns what is observed of a cluster that has no session, but has or may have a Link: nothing is known of its
+ * member.
+ */
 export const unknownParty = (cluster: string): TargetParty => ({
   knowledge: 'unknown',
   link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
-  // Before all others: labels and ports may be those of its member, and stay.
+  // Sorts before all Links: the labels and ports of the federated Service may be those of this cluster's member, and
+  // then must stay.
   seniority: { createdAt: '', name: cluster },
   mayHaveMember: true,
   mode: 'remote-discovery',

@@ -1,6 +1,6 @@
 /**
- * Renders the manifests of one federated Service from what is observed and from its members, by the construct that
- * users compose. Pure. A membership that is not ours to decide now is rendered as it is.
+ * Renders the manifests of one federated Service from what is observed and from its members, with a construct that
+ * users can compose too. A membership that this operator cannot decide about now is rendered as it is. Pure.
  */
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
@@ -16,7 +16,9 @@ import { followingGateways, gatewayMember, localSlices, retainedSlices } from '.
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
-/** Returns the objects that are ours. A Service that only has the name is not (rule I8). */
+/**
+ * Returns the objects that are ours. A Service that has the name but is not a federated Service is not ours (rule I8).
+ */
 export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFederation): OwnedObjects => ({
   services: live !== undefined && isFederated(live) ? [live] : [],
   endpoints: [],
@@ -25,7 +27,8 @@ export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFeder
 });
 
 /**
- * @param isAwaited whether a cluster may have a member that is not known yet, so that the Service stays even without
+ * Returns the manifests of one federated Service.
+ * @param isAwaited whether a cluster may have a member that is not known yet, so that the Service is kept even without
  *   members
  */
 export function desired(observed: ObservedFederation, admission: Admission, isAwaited: boolean): Manifests {
@@ -47,14 +50,15 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
     ...slices,
   ]);
   const endpoints = [...manifests.endpoints, ...retained.map(slice)];
-  // An annotation hides slices from Linkerd, so they are all there before it goes.
+  // Linkerd ignores slices while the Service has a membership annotation, so all slices are there before it is removed.
   if (
     isHidden &&
     !slices.every(({ metadata }) => observed.slices.some((each) => each.metadata.name === metadata.name))
   ) {
     return { ...asItIs(observed), endpoints, isPartial: true };
   }
-  // One of them that stays for a moment, as another manager owns it, would hide the members of the other.
+  // Both annotations are removed in one write, even if another field manager owns one: if one stayed, Linkerd would
+  // ignore the slices, and with them the members that only the other annotation named.
   const services = manifests.services.map((each): Desired => (isHidden ? { ...each, atOnce: true } : each));
   return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
 }
@@ -70,7 +74,9 @@ export const asItIs = (observed: ObservedFederation): Manifests => ({
   endpoints: observed.slices.map(slice),
 });
 
-/** Everything that is ours as it is, but that slices lead to gateways as they are now (rule F3). */
+/**
+ * Returns all our objects unchanged, except that slices get the present addresses and readiness of gateways (rule F3).
+ */
 export const standing = (observed: ObservedFederation): Manifests => ({
   ...asItIs(observed),
   endpoints: followingGateways(observed).map(slice),
@@ -78,7 +84,7 @@ export const standing = (observed: ObservedFederation): Manifests => ({
 
 const slice = (object: EndpointSlice | ApiJson): Desired => ({ of: ENDPOINT_SLICES, object });
 
-/** Renders the Service, and the slices that are ours to write. */
+/** Renders the federated Service and, in gateway mode, the slices of members whose endpoints are known. */
 function rendered(observed: ObservedFederation, { mode, members }: Admission): readonly ApiJson[] {
   const { name, namespace, live } = observed;
   const [first] = members;
@@ -108,8 +114,9 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 }
 
 /**
- * Returns the Service without members, in its present mode. While we do not hold the Lease of local memberships it is
- * flat instead, with an empty list of members: Linkerd's local mirror deletes a Service that has no list (rule I7).
+ * Returns the federated Service without members. A Service in gateway mode keeps that mode while this operator holds
+ * the Lease of local memberships. Otherwise the Service is flat with an empty list of members, since Linkerd's local
+ * mirror deletes a federated Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;
@@ -127,8 +134,8 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
 }
 
 /**
- * Keeps the labels and annotations of the first member if it cannot be read now, whoever has written them (rules I3,
- * I6).
+ * Returns the rendered Service with the labels and annotations of the existing one, whoever wrote them: they belong to
+ * the first member, which is not known now (rules I3, I6). The membership annotations are the rendered ones.
  */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
   const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;

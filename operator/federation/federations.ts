@@ -1,5 +1,5 @@
 /**
- * The controller of federated Services. Clusters join as parties. What the parties know decides what the federated
+ * The controller of federated Services. Clusters join as parties; what the parties know decides what the federated
  * Services contain.
  */
 import type { FederationDecision } from './decide.ts';
@@ -57,12 +57,18 @@ export class Federations implements Federation, DiscoveryListener {
     this.#controller.add(key);
   }
 
-  /** Reconciles all keys: something that concerns all of them has changed, such as which clusters have Links. */
+  /**
+   * Reconciles all keys. Called when something that concerns all of them has changed, such as which clusters have
+   * Links.
+   */
   addAll(): void {
     this.#controller.addAll();
   }
 
-  /** Reconciles the keys of one cluster: whether it has a Link, or credentials, has changed. */
+  /**
+   * Reconciles the keys of one cluster. Called when its Link, or the control plane's credentials of it, may have been
+   * added or removed.
+   */
   addOf(cluster: string): void {
     const { source } = this.#options.env;
     const keys = this.#parties.get(cluster)?.keys() ?? [];
@@ -71,7 +77,7 @@ export class Federations implements Federation, DiscoveryListener {
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
-    // A namespace that is gone makes room for another.
+    // The number of namespaces that are created is limited: a deleted one leaves room for one that a waiting key needs.
     const isWaiting = (key: string): boolean => state === 'missing' && !this.#derivation.isSettled(key);
     for (const key of this.#derivation.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.add(key);
@@ -82,7 +88,7 @@ export class Federations implements Federation, DiscoveryListener {
     return this.#controller.interrupt(reason);
   }
 
-  /** Reconciles until the signal aborts and the reconciles under way have ended. */
+  /** Reconciles until the signal aborts. Resolves when the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const unsubscribe = this.#options.env.source.subscribeFederations((key) => this.add(key));
     this.addAll();

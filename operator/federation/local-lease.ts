@@ -1,6 +1,6 @@
 /**
- * The Lease under which local memberships of federated Services are written (rule I7), the one that Linkerd's local mirror
- * takes.
+ * The Lease under which local memberships of federated Services are written (rule I7). Linkerd's local mirror takes the
+ * same Lease.
  */
 import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { RevokedError } from '../kube/abort.ts';
@@ -9,7 +9,7 @@ import { leaseRemedy } from '../source/advice.ts';
 import { type LeaseSurroundings, sharedLease } from '../source/shared-lease.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
-/** What the Lease is taken with, and where it is reported. */
+/** What the Lease is acquired with, and the log for its changes. */
 export type LocalLeaseEnvironment = LeaseSurroundings & Pick<SharedEnvironment, 'log'>;
 
 export class LocalLease {
@@ -24,19 +24,20 @@ export class LocalLease {
     this.#lock = new LeaseLock(sharedLease(LOCAL_WRITE_LEASE, env));
   }
 
-  /** Whether we hold it, as far as is known. */
+  /** Whether we count as the holder: we have acquired the Lease, and have not noticed its loss. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** Whether we certainly hold it now. Ask right before each write. */
+  /** Whether we certainly hold the Lease at this moment. Ask right before each write. */
   get mayWrite(): boolean {
     return this.#lock.mayWrite;
   }
 
   /**
    * Acquires the Lease, and acquires it again whenever it is lost.
-   * @param onChange called each time we have acquired the Lease, and each time we have lost it, then with the reason
+   * @param onChange called without an argument each time the Lease is acquired, and with the reason each time it is
+   *   lost
    */
   run(onChange: (lost?: RevokedError) => void): void {
     const { log, config } = this.#env;
@@ -67,7 +68,7 @@ export class LocalLease {
     });
   }
 
-  /** Releases the Lease. All writes under it must have ended before. */
+  /** Releases the Lease. All writes under the Lease must have ended before. */
   async release(): Promise<void> {
     this.#stopped.abort(new Error('the Lease is released'));
     await this.#locked;

@@ -53,8 +53,8 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   /**
-   * Reports whether a write may be sent now: we certainly hold the Lease of local memberships, or did not decide as
-   * if we held it.
+   * Reports whether a write may be sent now: we certainly hold the Lease of local memberships, or nothing was decided
+   * under it.
    */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 
@@ -62,7 +62,7 @@ export class LocalMember implements Participant<LocalParty> {
     this.#report.report(key, status);
   }
 
-  /** Starts to read the Services, and to acquire the Lease. */
+  /** Starts to read the Services, and to acquire the Lease. Does nothing without a selector. */
   start(federations: Pick<Federations, 'add' | 'addAll' | 'interrupt'>): void {
     if (this.#selector === undefined) return;
     const { client } = this.#env;
@@ -114,7 +114,9 @@ export class LocalMember implements Participant<LocalParty> {
   }
 }
 
-/** Returns the selector, which was validated with the configuration. */
+/**
+ * Returns the selector of `--federated-selector`, which was validated with the configuration; undefined if it is empty.
+ */
 function selectorOf({ config }: LocalMemberEnvironment): Selector | undefined {
   const parsed = parseSelectorText(config.federatedSelector);
   return parsed.ok ? parsed.value : undefined;

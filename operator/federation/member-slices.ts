@@ -1,6 +1,7 @@
 /**
- * The slices of a federated Service in gateway mode (rule I5). Members whose endpoints are known become input of the
- * construct. The slices of other members stay, and only follow their gateway. Pure.
+ * The slices of a federated Service in gateway mode (rule I5). The construct renders the slices of members whose
+ * endpoints are known. The existing slices of other members stay, and get only the present addresses and readiness of
+ * their gateway. Pure.
  */
 import {
   type ApiJson,
@@ -19,9 +20,10 @@ import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns a member with the present state of its gateway. Until the first lookup and the first verdict, and while its
- * pods are not known (rule F2), its slices keep their addresses and readiness. Without an address the construct
- * renders no slices.
+ * Returns a member of a target as input of the construct, with the present endpoints of the gateway. What is not known
+ * of the gateway or the pods is taken from the existing slices, such as readiness before the first verdict (rule F2).
+ * If there is no address, or the target cannot be read, the result has no endpoints, and the construct renders no
+ * slices.
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
   const { link, knowledge } = target;
@@ -36,8 +38,8 @@ export function gatewayMember(observed: ObservedFederation, { service }: Member,
 export type GatewayTarget = Pick<TargetParty, 'gateway' | 'anyReady'>;
 
 /**
- * Returns the present state of a target's gateway; its existing slices fill in what is not known. Undefined if it has
- * no address.
+ * Returns the endpoints of a target's gateway. What is not known of the gateway or the pods is taken from the target's
+ * existing slices. Undefined if the Link has no gateway, or the gateway has no address.
  */
 export function gatewayEndpointsOf(
   { gateway, anyReady }: GatewayTarget,
@@ -49,14 +51,17 @@ export function gatewayEndpointsOf(
   return { port, identity, addresses, alive, ready: anyReady ?? listed.length > 0 };
 }
 
-/** Returns the slices of the local Service. There are none while they are not known or not ours to copy. */
+/**
+ * Returns the slices of the local Service that are to be copied. There are none while the slices are not known, or the
+ * local membership is not ours to decide.
+ */
 export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
   knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
 
 /** Reports whether the endpoints of a slice have IP addresses. */
 export const isOfAddresses = ({ addressType }: EndpointSlice): boolean => addressType !== 'FQDN';
 
-/** Returns what the construct copies of a slice; hostnames are left out. */
+/** Returns the fields of a slice that the construct copies: hostnames, and ports without a number, are left out. */
 export const asCopied = ({ metadata, addressType, endpoints, ports }: EndpointSlice): CopiedSlice => ({
   name: metadata.name,
   addressType: addressType as CopiedSlice['addressType'],
@@ -81,8 +86,8 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
 }
 
 /**
- * Returns the slices that the construct does not render: those of members about which nothing new is known. They only
- * follow the gateway.
+ * Returns the existing slices that stay because the construct does not render their member: its cluster cannot be read,
+ * or its endpoints are not known. The slices of a target that cannot be read get the present state of its gateway.
  */
 export function retainedSlices(
   observed: ObservedFederation,
@@ -100,7 +105,7 @@ export function retainedSlices(
   });
 }
 
-/** Returns the existing slices; those of targets are updated to their present gateways. */
+/** Returns all existing slices. Those of targets get the present addresses and readiness of their gateways. */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
   const clusters = new Set<string | undefined>(observed.targets.map(({ link }) => link.cluster));
   return [
@@ -109,7 +114,7 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
   ];
 }
 
-/** Returns the slices of a target, updated to its present gateway. */
+/** Returns the existing slices of a target with the present addresses and readiness of its gateway. */
 function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
   const { cluster } = target.link;
   const service = federatedName(observed.name);
@@ -117,10 +122,10 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 }
 
 /**
- * Returns the existing slices of a target that cannot be read, updated to its gateway's current addresses and
- * readiness (rules C1, I6). Slices without endpoints stay empty. If the Link no longer has a gateway, no endpoint is
- * ready.
- * @param of the Service that the slices belong to, and the prefix of their names. Their labels may have been removed
+ * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If no
+ * slice has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready.
+ * @param of Service that the slices belong to, and prefix of their names; the labels of the slices may have been
+ *   removed
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -128,7 +133,7 @@ export function refreshedSlices(
   of: { readonly service: string; readonly slicePrefix: string },
 ): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
-  // Copies of the target's own slices say nothing of its gateway.
+  // Copies of the target's own slices contain pods, and show nothing of its gateway.
   const { addresses, alive } = liveOf(
     gateway,
     slices.filter(({ metadata }) => metadata.name.startsWith(`${of.slicePrefix}-ipv`)),
@@ -159,7 +164,10 @@ export function refreshedSlices(
   });
 }
 
-/** Returns addresses and readiness of a gateway; its existing slices fill in what is not known. */
+/**
+ * Returns the addresses of a gateway and whether it is alive. What is not known is taken from the existing slices of
+ * its target, whose endpoints are `listed`.
+ */
 function liveOf(
   gateway: GatewayTarget['gateway'],
   slices: readonly EndpointSlice[],

@@ -6,13 +6,14 @@ import type { TargetParty } from './observed.ts';
 
 /** A cluster whose Service is a member. */
 export interface Member {
-  /** Undefined for the local cluster. */
+  /** The target cluster; undefined for the local cluster. */
   readonly target: TargetParty | undefined;
   /**
-   * Undefined while nothing is known of the Service, or another operator decides: the membership then stays as it is.
+   * The Service that joins. Undefined if the membership stays as it is: the Service is not known, is too large (see
+   * `kept`), or another operator decides about it.
    */
   readonly service: Service | undefined;
-  /** Why the membership stays as it is although its Service is known. @default - nothing else keeps it */
+  /** Why the membership stays as it is although the Service is known. @default - no obstacle is known */
   readonly kept?: Refusal;
   /** Note for the status: which ports of the federated Service the member lacks. */
   readonly note?: string;
@@ -21,7 +22,10 @@ export interface Member {
 /** Reports whether the gateway of a target has an address. */
 export const isResolved = (target: TargetParty | undefined): boolean => (target?.gateway?.addresses.length ?? 0) > 0;
 
-/** Returns those ports of a Service that a federated Service of this mode can have. */
+/**
+ * Returns the ports of a Service that a federated Service of this mode can have: in gateway mode, only ports that can
+ * cross a gateway.
+ */
 export function portsIn(mode: MirrorMode, service: Service | undefined): readonly MirrorPort[] {
   const ports = (service?.spec?.ports ?? []).map(
     ({ name, protocol, port, targetPort, appProtocol }) =>

@@ -1,4 +1,4 @@
-/** Reads from the objects of a federated Service who its members are. Pure. */
+/** Reads the present members of a federated Service from its objects. Pure. */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import { isFederated, isFlat, memberClusters, memberOf } from '../source/owner.ts';
@@ -7,13 +7,13 @@ import type { ObservedFederation } from './observed.ts';
 /** Present members of a federated Service. */
 export interface Membership {
   readonly mode: MirrorMode;
-  /** Target clusters. */
+  /** Target clusters whose Services are members. */
   readonly clusters: ReadonlySet<string>;
   /** Whether the local Service is a member. */
   readonly local: boolean;
 }
 
-/** Returns the present members; none of a Service that is not ours. */
+/** Returns the present members; undefined if the federated Service does not exist, or is not ours. */
 export function membershipOf({
   name,
   live,
@@ -21,7 +21,7 @@ export function membershipOf({
 }: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): Membership | undefined {
   if (live === undefined || !isFederated(live)) return undefined;
   const { annotations = {} } = live.metadata;
-  // Either annotation hides the slices from Linkerd.
+  // Linkerd ignores the slices of a Service that has one of the two membership annotations.
   if (!isFlat(live)) {
     const members = slices.map(memberOf);
     return {

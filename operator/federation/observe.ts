@@ -1,4 +1,4 @@
-/** What is observed of a cluster's Service as a member of a federated Service, by the operator and by a forecast alike. */
+/** Observes one cluster's Service as a member of a federated Service. The operator and a forecast share this code. */
 import type { OperatorConfig } from '../config/config.ts';
 import { type Service, splitKey } from '../kube/objects.ts';
 import type { LinkNow } from '../mirror/observed.ts';
@@ -10,7 +10,7 @@ import type { Aspect } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 import type { DiscoveredClusters } from './party.ts';
 
-/** The source cluster, and what it allows. */
+/** State of the source cluster that decides about members of target clusters. */
 export interface Surroundings {
   readonly config: OperatorConfig;
   readonly source: Pick<SourceStores, 'namespaces'>;
@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly discovery: DiscoveredClusters;
 }
 
-/** Observes a member under a Link whose Lease is ours. */
+/** Returns what is observed of a target's Service under a key, as if this operator held the Lease of the Link. */
 export function observeMember(
   key: string,
   { service, isKnown, isAdmitted, isWithinBytes, anyReady }: ObservedMember,
@@ -35,7 +35,7 @@ export function observeMember(
     seniority: { createdAt: settings.createdAt, name: settings.name },
     mayHaveMember: settings.federatedServiceSelector !== undefined,
     mode: isFlat ? 'remote-discovery' : 'gateway',
-    // Nobody else needs the right to know it.
+    // The first call starts to watch Secrets. Without a flat member the operator needs no right to read them.
     isDiscoverable: isFlat && service !== undefined ? around.discovery.has(settings.cluster) : undefined,
     isAdmitted,
     isWithinBytes,
@@ -46,8 +46,8 @@ export function observeMember(
 }
 
 /**
- * Observes a member of the source cluster.
- * @param isHeld whether the Lease of local memberships is ours
+ * Returns what is observed of the source cluster's own Service under a key.
+ * @param isHeld whether this operator holds the Lease of local memberships
  */
 export function observeLocalMember(
   key: string,
@@ -58,11 +58,14 @@ export function observeLocalMember(
   return { knowledge: 'known', isHeld, service: localMember(key, members), slices: members.slicesOf(key) };
 }
 
-/** Returns a Service that is selected. Mirrors and federated Services are not, though they copy the label. */
+/**
+ * Returns the local Service that is selected under a key; undefined if there is none. A mirror or federated Service
+ * does not count, although the label of its original may have been copied to it.
+ */
 export function localMember(key: string, members: Pick<Aspect<Service>, 'get'> | undefined): Service | undefined {
   const service = members?.get(key);
   return service === undefined || isMirrorItself(service) ? undefined : service;
 }
 
-/** A source cluster of which no Service ever joins. */
+/** What is observed of a source cluster if the operator has no selector for local members. */
 export const NO_LOCAL_MEMBER: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };

@@ -1,6 +1,6 @@
 /**
- * The value that decides about one federated Service: the Services of one namespace and name in all clusters, and the
- * existing objects of the federated Service. It is read from stores, without I/O.
+ * Everything that decides what one federated Service must be, as one value: the Services of one namespace and name in
+ * all clusters, and the existing objects of the federated Service. It is read from stores, without I/O.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -10,10 +10,11 @@ import type { ForeignSlices } from '../runtime/plan.ts';
 
 /**
  * What is known of a cluster's membership.
- * - `known`: whether it has a Service that joins;
- * - `unknown`: it has not been read since the operator started, the deletion of its Service is held, or the target has yet
- *   to confirm that it is gone (rules I6, E6, A2);
- * - `anothers`: somebody else holds its Lease, and its membership is theirs (rule I7).
+ * - `known`: it is known which Service of the cluster is selected, if any;
+ * - `unknown`: the cluster has not been read since the operator started, the deletion of its Service is held, or the
+ *   target has yet to confirm that the Service is gone (rules I6, E6, A2);
+ * - `anothers`: another operator or controller holds the Lease of the cluster, and decides about its membership (rule
+ *   I7).
  *
  * The membership of a cluster that is not `known` stays as it is.
  */
@@ -32,30 +33,33 @@ export interface TargetParty extends Party {
     LinkView,
     'cluster' | 'clusterDomain' | 'excludedLabels' | 'excludedAnnotations' | 'createNamespaces'
   >;
-  /** Rank among Links; the first decides about labels, annotations and ports (rule I3). */
+  /**
+   * Age and name of the Link, by which members are ordered. The first member decides about labels, annotations and
+   * ports (rule I3).
+   */
   readonly seniority: Seniority;
   /**
-   * Whether its Link selects members and no other controller holds its Lease, so that it may have a member while it
-   * is not known.
+   * Whether the Link selects members, and no other controller holds its Lease. Such a cluster may have a member even
+   * while none is known.
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether a Link is known to name the cluster, now or before. If not, it may be a cluster of another operator.
-   * @default true
+   * Whether a Link of this operator is known to name the cluster, now or earlier. If not, the cluster may belong to
+   * another operator. @default true
    */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /**
-   * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4).
-   * Undefined while that is not known, or may not be read.
+   * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4). Undefined
+   * while that is not known, or if the operator may not read the Secrets.
    */
   readonly isDiscoverable: boolean | undefined;
-  /** Whether the limit of the Link for the number of its members admits this one (rule E10). */
+  /** Whether the limit of the Link on the number of members admits this one (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether the limit of the Link for the bytes written for it admits this Service (rule E10). @default true */
+  /** Whether the limit of the Link on written bytes admits this Service (rule E10). @default true */
   readonly isWithinBytes?: boolean;
-  /** Absent if the Link has no gateway, or if that is not known. */
+  /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
   readonly gateway?: GatewayView | undefined;
   /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
@@ -66,9 +70,9 @@ export interface TargetParty extends Party {
 /** The source cluster, which holds the federated Service. */
 export interface LocalParty extends Party {
   /**
-   * Whether we hold the Lease of local memberships. If not, the local membership is left to whoever holds it (rule I7).
-   * That may be Linkerd's local mirror, which deletes federated Services without annotations of members: those in
-   * gateway mode.
+   * Whether this operator holds the Lease of local memberships. If not, the local membership is left to the holder of
+   * the Lease (rule I7). The holder may be Linkerd's local mirror, which deletes a federated Service without membership
+   * annotations, as in gateway mode.
    */
   readonly isHeld: boolean;
   /** The slices of the local Service; undefined while they are not known. */
@@ -82,12 +86,15 @@ export interface ObservedFederation {
   readonly namespaceState: NamespaceState;
   readonly operators: Operators;
   readonly local: LocalParty;
-  /** In any order, each cluster once. A cluster that is missing has no Link. */
+  /**
+   * The target clusters that have, or may have, a member: in any order, each once. No other cluster has a Link that
+   * selects members.
+   */
   readonly targets: readonly TargetParty[];
   /** The Service that has the name of the federated one, whoever owns it; absent if there is none. */
   readonly live: Service | undefined;
   /** Slices whose labels say that they belong to this federated Service. */
   readonly slices: readonly EndpointSlice[];
-  /** Slices that others have made for the Service, if it is ours. @default - none */
+  /** Slices that others have made for the federated Service, if the Service is ours. @default - none */
   readonly foreign?: readonly ForeignSlices[] | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Decides which operator serves a federated Service in a cluster that has several, in different namespaces (rule I9):
- * the one that an annotation of the Service names. Pure.
+ * Decides which operator serves a federated Service if the cluster has several operators, in different namespaces (rule
+ * I9). An annotation of the Service (its mark) names that operator. Pure.
  */
 import { Annotation } from '../../crds/wire.ts';
 import type { Operators } from '../mirror/observed.ts';
@@ -14,19 +14,26 @@ import { listedClusters, membershipOf } from './membership.ts';
 import type { Member } from './member.ts';
 import type { ObservedFederation } from './observed.ts';
 
-/** Returns the namespace of the operator that serves a federated Service; undefined if nothing shows it. */
+/**
+ * Returns the namespace of the operator that a federated Service names; undefined if the Service names none, or a
+ * namespace that is certainly gone.
+ */
 export function operatorOf(live: Service | undefined, { own, isGone }: Operators): string | undefined {
   const operator =
     live !== undefined && isFederated(live) ? live.metadata.annotations?.[Annotation.operator] : undefined;
   return operator === undefined || (operator !== own && isGone(operator)) ? undefined : operator;
 }
 
-/** Who serves a federated Service. `none`: nobody is known to, and this operator has no part in it. */
+/**
+ * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another one (`another`). With
+ * `none`, no operator is known to serve it, and this one has no part in it.
+ */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
- * Returns who serves a federated Service. Without a mark it is this operator if one of its clusters has a member or
- * is listed. A Service with members of the local cluster alone, which all operators know, is `shared`.
+ * Returns who serves a federated Service. If the Service names no operator, it is `own` if a cluster of this operator's
+ * Links has a Service of that name or is a member, and `shared` if only the local cluster is a member, which all
+ * operators know.
  */
 export function standingOf(observed: ObservedFederation): Standing {
   const { live, local, targets, operators, slices } = observed;
@@ -40,7 +47,8 @@ export function standingOf(observed: ObservedFederation): Standing {
   const isListed = membershipOf(observed)?.local === true || slices.some((slice) => memberOf(slice) === undefined);
   if (isListed || local.service !== undefined) return 'shared';
   if (targets.some(mayYetHaveMember)) return 'own';
-  // It is left over from somebody who did not mark it, as Linkerd's local mirror; whoever has Links has looked for members.
+  // Somebody who names no operator, such as Linkerd's local mirror, left the Service without members. An operator that
+  // has Links knows by now that none of its clusters has a member.
   return targets.length > 0 ? 'shared' : 'none';
 }
 
@@ -49,14 +57,14 @@ export const anothersRefusal = ({ namespace, live, operators: { own } }: Observe
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 
 /**
- * Whether a federated Service has to name this operator. `unsure`: it keeps the name until all clusters have been
+ * Whether a federated Service must name this operator. `unsure`: it names this operator until all clusters have been
  * read.
  */
 export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
- * Returns whether a federated Service has to name this operator. It does once a cluster of this operator's Links has
- * such a Service or is a member, and until only Services of the local cluster are left.
+ * Returns whether a federated Service must name this operator: from the time when a cluster of this operator's Links
+ * has a Service of that name or is a member, until at most the local cluster is a member.
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,
@@ -71,9 +79,9 @@ export function markOf(
 }
 
 /**
- * Returns the Service with or without the mark of this operator; an object that stays as it is keeps what it has. A
- * missing mark alone causes no write while a member shows who serves the Service: Linkerd's controllers remove the
- * mark each time.
+ * Returns the desired Service with the mark of this operator added or removed. Other objects, and a Service that stays
+ * as it is, are returned unchanged. A missing mark alone causes no write while the Service has members, which show who
+ * serves it: Linkerd's controllers would remove the mark each time.
  */
 export function marked(
   { live, operators }: ObservedFederation,

@@ -1,50 +1,58 @@
-/** Parties of federated Services, and what the controller in federations.ts offers them. */
+/** The parties of federated Services, and the interface that the controller (federations.ts) offers them. */
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Certainty } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
-/** A cluster that takes part: tells what it knows of its Services, and takes reports about them. */
+/**
+ * A cluster that takes part. It reports what is known of its Services, and receives their status. Keys are
+ * `namespace/name` of the Services that join.
+ */
 export interface Participant<P extends TargetParty | LocalParty> {
-  /** Returns the keys of its Services that are selected as members, and of others that may need work because of it. */
+  /**
+   * Returns the keys of the cluster's selected Services, and of federated Services that may need work because of the
+   * cluster.
+   */
   keys(): Iterable<string>;
-  /** Returns what is known of one of its Services. */
+  /** Returns what is known of the cluster's Service under a key. */
   observe(key: string): P;
   /**
-   * Whether memberships that were decided as ours certainly still are. Asked right before each write, since local
-   * memberships may have become another's.
+   * Reports whether a write may be sent now. It may not if the cluster's membership was decided under a Lease that may
+   * have been lost since. Called right before each write.
    */
   readonly mayWrite: MayWrite;
   /**
-   * Takes the status of one of its Services; undefined if it is not selected, or nothing is known of it now.
-   * @param isAwaited whether the federated Service stays without members because this cluster may still have one
+   * Receives the status of the cluster's Service under a key.
+   * @param status undefined if no such Service is selected, or if the membership of the cluster is not decided now
+   * @param isAwaited whether the federated Service is kept without members because this cluster may still have one
    *   (rule I6)
    */
   report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void;
 }
 
-/** A target cluster, by the session of its Link. */
+/** A target cluster that takes part by the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /** Tells whether a Service has certainly ceased to be a member, so that its membership may be removed. */
+  /** Tells whether the cluster certainly has no member under a key, so that its membership may be removed. */
   readonly members: Certainty;
 }
 
-/** The federated Services, as those who take part see them. */
+/** The controller of federated Services, as its parties use it. */
 export interface Federation {
   /**
    * Lets a cluster take part.
-   * @throws Error if it already does: it has one session (rule E9)
+   * @throws Error if the cluster takes part already: it has one session (rule E9)
    */
   join(party: FederationParty): void;
   /** Ends the participation of a cluster. Its memberships are removed if it has no Link. */
   leave(cluster: string): void;
-  /** Reconciles a key: a Service that is a member, or could be one, has changed. */
+  /** Reconciles a key. Called when a Service that is a member, or may become one, has changed. */
   add(key: string): void;
   /**
-   * Ends the reconciles under way before their next write, and begins all of them anew. Called when a Lease was
-   * acquired or lost, since that changes who decides (rule I7). Resolves when the old ones have ended.
-   * @param reason why they end: after a RevokedError, requests that were sent are not waited for
+   * Interrupts the reconciles under way before their next write, and reconciles all keys again. Called when a Lease is
+   * acquired or lost, since that changes who decides about memberships (rule I7). Resolves when the interrupted
+   * reconciles have ended.
+   * @param reason why the reconciles are interrupted; after a RevokedError, requests already sent are not awaited
    */
   interrupt(reason?: unknown): Promise<void>;
 }
@@ -52,13 +60,13 @@ export interface Federation {
 /** The clusters in which Linkerd's control plane discovers pods, for flat networks. */
 export interface DiscoveredClusters {
   /**
-   * Reports whether the control plane has credentials of a cluster; undefined if that is not known, or may not be
-   * read.
+   * Reports whether the control plane has credentials of a cluster; undefined while that is not known, or if the
+   * operator may not read the Secrets.
    */
   has(cluster: string): boolean | undefined;
 }
 
-/** Where a session takes part. */
+/** What a session needs to take part in federated Services. */
 export interface FederationEnvironment {
   readonly federations: Federation;
   readonly discovery: DiscoveredClusters;

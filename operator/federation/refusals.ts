@@ -1,6 +1,6 @@
 /**
- * Reasons for which a Service does not join a federated Service: its own, those of the mode, and those that concern
- * all Services of its name (rules I1, I4, I5). Pure.
+ * Reasons why a Service does not join a federated Service: reasons of the Service itself, of the mode, and of all
+ * Services of its name (rules I1, I4, I5). Pure.
  */
 import { FederatedService, type MirrorMode, renderOf } from '../../constructs/rendered/index.ts';
 import { isServiceName } from '../../crds/names.ts';
@@ -16,7 +16,7 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 
 export const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
-/** Returns why a Service cannot join any federated Service (rule I1). */
+/** Returns why a Service cannot join any federated Service (rule I1); undefined if it can. */
 export function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
@@ -32,7 +32,10 @@ export function invalidMember(service: Service, link?: TargetParty['link']): Ref
   return unwritable(service, link);
 }
 
-/** Returns why the API server would refuse the ports, labels or annotations of a Service: a target is not trusted. */
+/**
+ * Returns why the API server would refuse the ports, labels or annotations of a Service; undefined if it would not. A
+ * target is not trusted to send valid ones.
+ */
 function unwritable(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const ports = portsIn('remote-discovery', service);
   const { labels, annotations } = service.metadata;
@@ -47,8 +50,8 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
 }
 
 /**
- * Returns why no Service of this namespace and name can join. With `isKept`, existing objects stay because they may
- * not be written to.
+ * Returns why no Service of this namespace and name can join. `isKept` says that existing objects stay, because the
+ * namespace may not be written to.
  */
 export function refusalOfAll({
   namespace,
@@ -91,7 +94,10 @@ export function refusalOfAll({
   return undefined;
 }
 
-/** Reports whether the member of a target is reason enough to create its namespace. */
+/**
+ * Reports whether a missing namespace is to be created for the Service of a target: the Service can join, and the Link
+ * asks for namespaces to be created.
+ */
 export const createsNamespace = ({ knowledge, service, isAdmitted, isWithinBytes, link }: TargetParty): boolean =>
   knowledge === 'known' &&
   service !== undefined &&
@@ -120,13 +126,13 @@ export const BEYOND_LIMIT = refused(
   'the target has more members of federated Services than the operator joins for a Link (--max-mirrors), and this is not one of the oldest; label fewer, or raise the limit',
 );
 
-/** Reason if a Service is too large to join, or an existing member too large to change. */
+/** Refusal of a Service that is too large to join. A Service that is already a member stays one, unchanged. */
 export const TOO_LARGE = refused(
   'LimitExceeded',
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** What decides whether a Service fits into a federated one. */
+/** What decides, apart from the Service, whether it fits into a federated Service. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */
@@ -134,12 +140,12 @@ export interface Fit {
   readonly before: Membership | undefined;
 }
 
-/** Returns why a Service cannot join in this mode. */
+/** Returns why a Service cannot join in this mode; undefined if it can. */
 export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refusal | undefined {
   if (mode === 'gateway') {
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
     if (portsIn(mode, service).length === 0) return NO_PORT_CROSSES;
-    // Slices that there are stay until the next lookup.
+    // Existing slices keep their addresses until the next lookup of the gateway's host name.
     const isReachable = target === undefined || isResolved(target) || isListed(target, 'gateway', before);
     return isReachable ? undefined : WAITING_FOR_ADDRESS;
   }
@@ -147,7 +153,7 @@ export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit
   if (target.mode === 'gateway' && target.gateway === undefined) return WAITING_FOR_GATEWAY;
   if (target.mode === 'gateway' && portsIn(target.mode, service).length === 0) return NO_PORT_CROSSES;
   if (target.mode === 'gateway' && !isHeld) return WAITING_FOR_LEASE;
-  // A member is found as before until there is an address that can take over.
+  // A flat member stays flat until the gateway has an address.
   if (target.mode === 'gateway' && !isResolved(target))
     return isListed(target, mode, before) ? undefined : WAITING_FOR_ADDRESS;
   if (target.mode === 'gateway')
@@ -161,7 +167,7 @@ export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit
       'WaitingForCredentials',
       `Linkerd's control plane has no credentials of cluster ${cluster}; create the copy of its credentials Secret in the control plane's namespace`,
     );
-  // A member stays while nothing is known.
+  // An existing member stays while it is not known whether there are credentials.
   if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)
     return refused(
       'WaitingForCredentials',

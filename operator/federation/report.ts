@@ -1,7 +1,7 @@
 /**
- * Reports what becomes of local Services that are selected to join federated Services (rule I8): as Events on these
- * Services, log lines and a metric, since they have no Link with a status. A Service that was selected when the
- * operator started is assumed to be a member, so that a restart reports only what is wrong.
+ * Reports whether local Services that are selected join their federated Services (rule I8): as Events on these
+ * Services, log lines and a metric, since no Link has a status for them. A Service that was already selected when the
+ * operator started is assumed to have joined, so that a restart reports only Services that cannot join.
  */
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
@@ -13,7 +13,7 @@ export interface LocalReportOptions {
   readonly metrics: Metrics;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly log: Logger;
-  /** Returns the uid of a Service that is selected; undefined if it no longer is. */
+  /** Returns the uid of a selected Service by its key; undefined if the Service is no longer selected. */
   readonly uidOf: (key: string) => string | undefined;
 }
 
@@ -27,19 +27,22 @@ export class LocalReport {
   readonly #options: LocalReportOptions;
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
-  /** What was last reported, or is assumed, of each Service that is selected; empty if it has joined. */
+  /** Reason and message last reported, or assumed, for each selected Service; empty if the Service has joined. */
   readonly #known = new Map<string, string>();
 
   constructor(options: LocalReportOptions) {
     this.#options = options;
   }
 
-  /** Notes the Services that were selected before the operator started. */
+  /** Notes the keys of the Services that were selected when the operator started. */
   listed(keys: Iterable<string>): void {
     for (const key of keys) this.#known.set(key, '');
   }
 
-  /** Reports the status of a Service; undefined if it is not known, or the Service is not selected. */
+  /**
+   * Reports the status of a Service by its key.
+   * @param status undefined if the status is not known, or the Service is not selected
+   */
   report(key: string, status: MirrorStatus | undefined): void {
     this.#count(key, status && (status.mirrored ? 'joined' : 'refused'));
     const uid = this.#options.uidOf(key);

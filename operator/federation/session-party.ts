@@ -1,6 +1,6 @@
 /**
- * A Link as a party of federated Services: tells what its session knows of the members, and keeps their status. A
- * deleted Link has no members, so that its memberships are removed with its mirrors.
+ * A Link as a party of federated Services: reports what its session knows of the target's members, and keeps their
+ * status. A deleted Link takes part without members, so that its memberships are removed together with its mirrors.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { observeMember } from './observe.ts';
@@ -21,7 +21,7 @@ export interface MembershipLease {
   readonly isHeld: boolean;
   /** Identity of the holder if it is not this operator. */
   readonly heldBy: string | undefined;
-  /** Whether we certainly hold it now. Asked right before each write. */
+  /** Whether we certainly hold the Lease at this moment. Asked right before each write. */
   readonly mayWrite: boolean;
 }
 
@@ -31,11 +31,11 @@ export interface SessionPartyOptions {
   readonly report: LinkReport;
   readonly lease: MembershipLease;
   readonly budget: NamespaceBudget;
-  /** Members that the target exports. */
+  /** The target's Services that are selected as members. */
   readonly target: Pick<ServedTarget, 'observeMember'> & {
     readonly members: Certainty & Pick<Aspect<unknown>, 'keys' | 'decides'>;
   };
-  /** Present settings of the Link, and present state of its gateway. */
+  /** Returns the present settings of the Link, and the present state of its gateway. */
   readonly link: () => LinkNow;
 }
 
@@ -45,12 +45,15 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that have not been reconciled since all members were listed or the Lease was taken; undefined before that.
-   * The value says whether the key has been observed since: a reconcile that began before does not count.
+   * Keys that have not been reconciled since all members were listed, or since the Lease was acquired; undefined before
+   * the first list. The value says whether the key has been observed since then: a reconcile that observed the key
+   * earlier does not count.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
-  /** Keys of federated Services that stay without members until those of this cluster are known. */
+  /**
+   * Keys of federated Services that are kept without members because this cluster may have a member that is not known.
+   */
   readonly #awaiting = new Set<string>();
 
   constructor(options: SessionPartyOptions) {
@@ -60,24 +63,30 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Status of each member. Undefined until all are known, or while another holder of the Lease writes them; the last
-   * report stands until then.
+   * Status of each selected Service, by key. Undefined until all of them have been reconciled, and while we do not hold
+   * the Lease; the status of the Link keeps its last entries until then.
    */
   get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
     return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
   }
 
-  /** Whether every member has been reconciled since all were listed. */
+  /** Whether every key has been reconciled since all members were listed. */
   get isCaughtUp(): boolean {
     return this.#unseen?.size === 0;
   }
 
-  /** Number of federated Services that stay without members until those of this cluster are known (rule I6). */
+  /**
+   * Number of federated Services that are kept without members because this cluster may have a member that is not known
+   * (rule I6).
+   */
   get awaiting(): number {
     return this.#awaiting.size;
   }
 
-  /** Returns all keys that may need work: selected, federated, waiting for a member, or reported in the status. */
+  /**
+   * Returns all keys that may need work: those of selected Services, of federated Services that list this cluster or
+   * wait for it, and of Services in the status.
+   */
   keys(): ReadonlySet<string> {
     const { target, env } = this.#options;
     const memberships = env.source.membershipsOf(this.cluster);
@@ -116,7 +125,7 @@ export class SessionParty implements FederationParty, AspectListener {
     }
   }
 
-  /** Reconciles all keys: the Link, its gateway or its Lease has changed. */
+  /** Reconciles all keys. Called when the Link, its gateway or its Lease has changed. */
   changedAll(): void {
     this.changed(this.keys());
   }
@@ -130,14 +139,17 @@ export class SessionParty implements FederationParty, AspectListener {
     this.#hasSeenAll = false;
   }
 
-  /** Handles that we have taken the Lease. Nothing was reported while another held it. */
+  /**
+   * Handles that this operator has acquired the Lease. All keys are reconciled, since nothing was reported while
+   * another held the Lease.
+   */
   taken(): void {
     this.#hasSeenAll = false;
     if (this.#unseen === undefined) this.changedAll();
     else this.#begin();
   }
 
-  /** Handles that the Lease was lost or is being released. Resolves when no write under it is under way. */
+  /** Handles that the Lease was lost or is being released. Resolves when no write under the Lease is under way. */
   lost(reason: unknown): Promise<void> {
     return this.#options.env.federations.interrupt(reason);
   }
@@ -154,17 +166,20 @@ export class SessionParty implements FederationParty, AspectListener {
     if (!isAwaited) this.#awaiting.delete(key);
     else {
       this.#awaiting.add(key);
-      // The list may have come while that was decided.
+      // The first list may have completed while the key was being decided.
       if (this.#unseen !== undefined) env.federations.add(key);
     }
     report.statusChanged();
   }
 
-  /** Keeps a status, and reports whether it differs from the one before. */
+  /**
+   * Stores the status of a key, and reports whether its reason or message has changed. If the Service does not join,
+   * the change is recorded as an Event.
+   */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
     const { report, target, lease, env, link } = this.#options;
     const before = this.#statuses.get(key);
-    // While nothing is known, the last status is kept.
+    // While the membership is not known, the last status is kept.
     if (status === undefined && !(lease.isHeld && target.members.decides(key))) return false;
     if (status === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, status);
@@ -198,7 +213,7 @@ export function ownMembershipsOf(
 }
 
 /**
- * Returns a party for a cluster that no longer has a Link: it has no members.
+ * Returns a party without members, for a cluster that no longer has a Link.
  * @param lease Lease of the Link that the cluster had
  */
 export const formerParty = (

@@ -1,13 +1,15 @@
 /**
  * Decides the ids of the clusters in a cluster set (rule K2). A cluster claims an id by its ClusterProperty, but may
- * not pass for another cluster: an id that is taken, or is the name of another cluster's Link, is not accepted. Pure.
+ * not pass for another cluster: an id that another cluster has, or that is the name of another cluster, is not
+ * accepted. Pure.
  */
 import { isDnsLabel } from '../../crds/names.ts';
 
 /** A cluster, and the id that it claims. */
 export interface IdClaim {
   /**
-   * Name of the cluster, which no other cluster has here, such as `spec.targetClusterName` of its Link. A DNS label.
+   * Name of the cluster, unique among the claims: `spec.targetClusterName` of its Link, or the id of the local cluster.
+   * A DNS label.
    */
   readonly name: string;
   /** Value of its ClusterProperty `cluster.clusterset.k8s.io`; undefined if it has none. */
@@ -15,7 +17,7 @@ export interface IdClaim {
 }
 
 /**
- * Returns the id of each cluster by its name: the one that it claims if it may have that, and its name otherwise.
+ * Returns the id of each cluster by its name: the claimed id if that is accepted, and the name otherwise.
  * @param claims in order of seniority: of two clusters that claim one id, the first gets it
  */
 export function clusterIds(claims: readonly IdClaim[]): ReadonlyMap<string, string> {

@@ -1,8 +1,8 @@
 /**
  * Resolves conflicts between exports of one name in several clusters by the rules of KEP-1645: the oldest export
- * decides, and ports are joined by name and by number. Exports that a ServiceImport already consists of come before
- * new ones. Pure. Apart from that precedence, the result is the same in every cluster that sees the same exports with
- * the same ages.
+ * decides, and the ports of all exports are merged by name and by number. Exports that a ServiceImport already consists
+ * of take precedence over new ones. Pure. Apart from that precedence, the result is the same in every cluster that sees
+ * the same exports with the same ages.
  */
 import type { ImportPort } from '../../constructs/rendered/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';
@@ -22,7 +22,7 @@ export type ConflictReason =
 /** One thing that exports disagree about. */
 export interface Conflict {
   readonly reason: ConflictReason;
-  /** Name of it, such as `session affinity`. */
+  /** Name of the property that differs, such as `session affinity`. */
   readonly aspect: string;
   /** Value of the export that decides. */
   readonly used: string;
@@ -30,23 +30,23 @@ export interface Conflict {
   readonly disagreeing: readonly string[];
 }
 
-/** Result for the exports of one name. */
+/** Result of resolving the exports of one name. */
 export interface Resolution {
   /** Export that decides about everything but ports. */
   readonly first: ExportedService;
-  /** Whether that export is the oldest. It is not if an older one was seen later. */
+  /** Whether {@link first} is the oldest export. An older one that is found later does not take its place. */
   readonly isOldest: boolean;
   /** Exports whose Services are imported: all that have the type of the first one, in order of precedence. */
   readonly backing: readonly ExportedService[];
-  /** Union of their ports. */
+  /** Union of the ports of {@link backing}. */
   readonly ports: readonly ImportPort[];
   readonly conflicts: readonly Conflict[];
 }
 
 /**
- * Resolves exports, each from a different cluster, in any order; undefined if there are none.
- * @param placeOf place of an export among those that precede all others, whatever their ages; Infinity if it is not
- *   one of them
+ * Resolves the exports of one name, each from a different cluster, in any order. Returns undefined if there are none.
+ * @param placeOf returns the place of an export in the recorded order (precedence.ts). Recorded exports come before all
+ *   others, whatever their ages; the place of any other export is Infinity
  */
 export function resolve(
   exports: readonly ExportedService[],
@@ -67,8 +67,8 @@ export function resolve(
 }
 
 /**
- * Compares by age, oldest first. Exports of the same age are ordered by uid, which all clusters see alike; ids need
- * not be the same everywhere.
+ * Compares by age, oldest first. Exports of the same age are ordered by uid, which is the same for every cluster that
+ * sees the export; cluster ids may differ.
  */
 function bySeniority(a: ExportedService, b: ExportedService): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
@@ -77,8 +77,8 @@ function bySeniority(a: ExportedService, b: ExportedService): number {
 }
 
 /**
- * Returns the ports of a ServiceImport. Of two ports with the same name, or the same number and protocol, the first
- * is taken.
+ * Returns the ports of a ServiceImport, at most {@link MAX_PORTS}. Of two ports with the same name, or the same number
+ * and protocol, the first is taken.
  */
 export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
   const names = new Set<string>();
@@ -95,7 +95,9 @@ export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
   return union;
 }
 
-/** A property that exports may disagree about. Its value is undefined if the property does not apply. */
+/**
+ * A property that exports may disagree about. `valueOf` returns undefined if the property does not apply to an export.
+ */
 interface Aspect {
   readonly reason: ConflictReason;
   readonly aspect: string;

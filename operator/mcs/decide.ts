@@ -1,6 +1,6 @@
 /**
- * Decides about one ServiceImport: takes what is observed, returns the manifests and everything that its status and
- * the status of the local ServiceExport need. Pure.
+ * Decides what one ServiceImport must be: takes what is observed, and returns the manifests and all that the statuses
+ * of the ServiceImport and of the local ServiceExport are made from. Pure.
  */
 import { Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -17,11 +17,16 @@ import type { Source } from './sources.ts';
 /** What a ServiceImport must be. */
 export interface ImportDecision {
   readonly manifests: ImportManifests;
-  /** Whether the objects must not be written or deleted, since another operator serves it, or may (rule K7). */
+  /**
+   * Whether the objects must not be written or deleted, because another operator serves the ServiceImport or may serve
+   * it (rule K7).
+   */
   readonly isLeft: boolean;
-  /** Namespace of another operator that serves it; undefined if there is none, or it is not known. */
+  /** Namespace of the other operator that serves the ServiceImport; undefined if no other is known to serve it. */
   readonly another?: string;
-  /** The clusters that it consists of, sorted by id; undefined if it is not ours to describe. */
+  /**
+   * The clusters that the ServiceImport consists of, sorted by id; undefined if its status is not ours to write now.
+   */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
   /** What is left out of a usable ServiceImport, and why; empty if nothing is. */
@@ -32,11 +37,14 @@ export interface ImportDecision {
   readonly local: ReadExport | undefined;
   /** Ids of the clusters whose exports were compared, sorted. */
   readonly compared: readonly string[];
-  /** Clusters whose exports are not known, sorted: by id, or by name if the id is not known either. */
+  /**
+   * Ids of the clusters whose exports or ids are not known, sorted. The cluster name stands for an id that is not
+   * known.
+   */
   readonly unknown: readonly string[];
 }
 
-/** Decides about one ServiceImport. */
+/** Decides what one ServiceImport must be. */
 export function decideImport(given: ObservedImport): ImportDecision {
   const observed = withinBytes(given);
   const { local, targets, name, namespaceState, live, operators } = observed;
@@ -94,15 +102,15 @@ export function decideImport(given: ObservedImport): ImportDecision {
     const plan = planOf(observed, type, sources, decides && { ...decides, order: order.join(',') });
     return { ...common, sources, ...desired(observed, plan), ...(isOver && { refusal: AWAITED }) };
   } catch (error) {
-    // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
+    // The construct refused data of a cluster: nothing of it is written, and the existing objects stay.
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
     return { ...common, sources, refusal, notes: [], manifests: standing(observed) };
   }
 }
 
 /**
- * Applies the limits of bytes of Links (rule E10). Beyond its limit, what exists of a cluster stays as it is, and
- * nothing new is imported from it.
+ * Applies the limits of Links on written bytes (rule E10). The existing objects of a cluster beyond its limit stay as
+ * they are. A cluster without existing objects is not imported from.
  */
 function withinBytes(observed: ObservedImport): ObservedImport {
   const { targets, local } = observed;
@@ -116,9 +124,10 @@ function withinBytes(observed: ObservedImport): ObservedImport {
 }
 
 /**
- * Returns the exports from which the content of the ServiceImport is taken. Undefined while one of its clusters is not
- * known: the present content stays. If somebody has deleted the ServiceImport, the known exports are returned even
- * then, unless its remaining objects are of another type (ClusterSetIP or Headless).
+ * Returns the resolution that the content of the ServiceImport is taken from. Undefined if the present content stays,
+ * because the exports of one of its clusters are not known. If somebody has deleted the ServiceImport, no content is
+ * left: the known exports then decide all the same, unless the remaining objects are of another type (ClusterSetIP or
+ * Headless).
  */
 function decisive(
   observed: ObservedImport,
@@ -130,29 +139,34 @@ function decisive(
   return isLeftOf(observed, resolution.first.type) ? resolution : undefined;
 }
 
-/** Returns one source for each id, sorted by id. A cluster that is not known keeps the id that it uses. */
+/** Returns one source for each id, sorted by id. If several sources have the same id, the first stays. */
 const distinct = (sources: readonly Source[]): readonly Source[] =>
   sources
     .filter(({ id }, index) => sources.findIndex((each) => each.id === id) === index)
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Reason if a ServiceImport has no cluster yet: one that may export the Service has not been read. */
+/**
+ * Refusal of a ServiceImport that no cluster is known to export, while a cluster that may export it has not been read.
+ */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',
   message: 'no cluster is known to export the Service, and one has yet to be read; the address is kept until then',
 };
 
-/** Reports whether a cluster that is not known may turn out to export the Service. */
+/** Reports whether a cluster may turn out to export the Service although its exports are not known now. */
 const mayExport = (target: TargetExporter): boolean =>
   !isKnown(target) && (target.mayExport === true || target.serviceExport !== undefined);
 
-/** Reports whether a cluster certainly belongs to a Link of this operator. */
+/** Reports whether a cluster is the local one, or a Link of this operator is known to name it. */
 const isLinked = (exporter: Exporter): boolean => targetOf(exporter)?.isLinked !== false;
 
 /** Reports whether both the exports and the id of a cluster are known. */
 const isKnown = ({ isKnown, id }: Exporter): boolean => isKnown && id !== undefined;
 
-/** Returns the export of a cluster with the cluster; nothing if it is not known, or beyond the limit of its Link. */
+/**
+ * Returns a cluster with its export, valid or not, as an entry of a Map. Returns nothing if the export or the id of the
+ * cluster is not known, if there is no ServiceExport, or if the export is beyond the limit of the Link.
+ */
 function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport])[] {
   const { id, serviceExport, service } = exporter;
   if (!isKnown(exporter) || id === undefined || serviceExport === undefined) return [];
@@ -162,7 +176,10 @@ function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport
 
 const nameOf = (exporter: Exporter): string => exporter.id ?? targetOf(exporter)?.link.cluster ?? 'local';
 
-/** Returns the id of a cluster that is not known, as its slices have it. */
+/**
+ * Returns the id of a cluster whose exports are not known: its present id if that is known, otherwise the id in the
+ * labels of its slices, otherwise its name.
+ */
 const idOf = (observed: ObservedImport, exporter: Exporter): string =>
   exporter.id ??
   slicesOf(observed, exporter).find(({ metadata }) => metadata.labels?.[Label.sourceCluster] !== undefined)?.metadata

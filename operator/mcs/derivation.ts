@@ -1,7 +1,7 @@
 /**
- * The derivation of ServiceImports (rules K1 to K5). One key, a namespace and name, covers all clusters. It observes
- * the objects of a ServiceImport and the exports of all clusters, and reports the status of the ServiceImport and of
- * the local ServiceExport.
+ * The derivation of ServiceImports (rules K1 to K5). A key is `namespace/name` of the exports, in all clusters. The
+ * derivation observes the objects of a ServiceImport and the exports of all clusters, and reports the status of the
+ * ServiceImport and of the local ServiceExport.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
@@ -28,33 +28,37 @@ import type { ImportParties, ObservedExports } from './parties.ts';
 import type { ImportReport } from './report.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 
-/** Time until the namespace of another operator is checked again: the operator may be gone. */
+/** Time between two checks whether the namespace of another operator still exists. */
 const LOOK_MS = 60_000;
 
 /**
- * Time until a ServiceImport that another operator may have taken over is reconciled again: a watch has yet to show
- * it.
+ * Time until the next reconcile of a ServiceImport that another operator may have taken over. By then, the watch should
+ * show whether it did.
  */
 const STALE_RETRY_MS = 1_000;
 
 /**
- * Time for which a derived Service may name another operator than its ServiceImport does before the API server is
- * asked. Two operators that create one ServiceImport at the same time have agreed by then.
+ * Time for which a derived Service may name another operator than its ServiceImport does before the API server is asked
+ * for the ServiceImport. If two operators create one ServiceImport at the same time, it is decided by then which of
+ * them serves it.
  */
 const DOUBT_MS = 2_000;
 
 /**
- * Age of a ServiceImport from which exports that appear count as new. By then all clusters that can be read have been
- * read.
+ * Age from which the recorded order of exports (precedence.ts) applies to a ServiceImport: exports that appear later
+ * come after the recorded ones. By then, all clusters that can be read have been read.
  */
 const SETTLED_MS = 60_000;
 
 /** Longest time for which the API server may still hold the addresses of a deleted Service, in milliseconds. */
 const RELEASE_MS = 2_000;
-/** Time between two attempts to get these addresses, in milliseconds. */
+/** Time between two attempts to get the addresses of a deleted Service back, in milliseconds. */
 const RELEASE_RETRY_MS = 100;
 
-/** Most pods of one headless Service that get a Service. Rendering more would hold up other work (rule E10). */
+/**
+ * Most pods of one headless Service that get a Service of their own. Rendering more would hold up other work (rule
+ * E10).
+ */
 const MAX_PODS = 500;
 
 export interface ImportDerivationOptions {
@@ -68,22 +72,25 @@ export interface ImportDerivationOptions {
   readonly report: Pick<ImportReport, 'wrote' | 'leave' | 'say' | 'report'>;
 }
 
-/** What is observed of a key, and the exports that it was made from. */
+/** What is observed of a key, with the exports of all clusters. */
 export interface ObservedKey {
   readonly exports: ObservedExports;
   readonly observed: ObservedImport;
-  /** Slices that others have made for its Services. */
+  /** Slices that others have made for Services that are derived from the ServiceImport. */
   readonly foreign: readonly ForeignSlices[] | undefined;
 }
 
 export class ImportDerivation implements Derivation<ObservedKey, ImportDecision, Refusal> {
   readonly texts = TEXTS;
   readonly #options: ImportDerivationOptions;
-  /** Keys whose derived Service cannot get its former addresses back: others have them. */
+  /** Keys whose derived Service cannot get its former addresses back, because other Services have them. */
   readonly #taken = new Set<string>();
-  /** When the API server first refused these addresses, by key. After a while, others have them. */
+  /** When the API server first refused a derived Service its former addresses, by key, on the monotonic clock. */
   readonly #refusedMs = new Map<string, number>();
-  /** Since when the derived Service has named another operator than the ServiceImport does, by key. */
+  /**
+   * When the derived Service was first seen to name another operator than the ServiceImport does, by key, on the
+   * monotonic clock.
+   */
   readonly #doubtedMs = new Map<string, number>();
 
   constructor(options: ImportDerivationOptions) {
@@ -166,8 +173,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Reports whether another operator has taken a ServiceImport over, or may be doing so, before a watch has shown it.
-   * The API server is asked if only the derived Service names the other one for a while.
+   * Reports whether another operator has, or may have, taken over a ServiceImport although the watch of ServiceImports
+   * does not show it. The sign is that the derived Service names another operator. If this lasts, the API server is
+   * asked for the ServiceImport.
    */
   async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
     const { name, namespace, namespaceState, isReadable, operators } = observed;
@@ -186,7 +194,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return live === undefined || namedOperator(live) !== operators.own;
   }
 
-  /** Reports that another operator serves a ServiceImport which this one would import too (rule K7). */
+  /**
+   * Handles a ServiceImport that another operator serves (rule K7): nothing is written, and a report is made if this
+   * operator would import the Service too.
+   */
   #leave(
     key: string,
     { exports, observed: { name, live, derived } }: ObservedKey,
@@ -252,8 +263,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Handles that the API server refuses a derived Service the addresses that it had before it was deleted. The server
-   * frees them a moment after a watch has shown the deletion, so they are requested again. After that time another
-   * Service has them.
+   * frees the addresses of a deleted Service a moment after the watch shows the deletion, so they are requested again
+   * for 2 seconds. If they are still refused then, another Service has them, and the derived Service gets others.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));
@@ -269,7 +280,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return { again: true };
   }
 
-  /** Reports what is in the way, and writes the statuses if nothing failed. */
+  /** Reports why the ServiceImport cannot be written, and writes the statuses if nothing failed. */
   async #reportOn(
     key: string,
     exports: ObservedExports,
@@ -281,7 +292,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const { serviceExport } = exports.local;
     const live = watched.store.get(key);
     const isForeign = live !== undefined && !isOfImport(live.metadata.name, live);
-    // A conflict says no more than that the view was old.
+    // A conflict only means that the store was behind.
     const error = errors.find((each) => !isConflict(each));
     const failure = error === undefined ? undefined : ({ reason: 'Error', message: describe(error) } as const);
     if (isForeign && decision.manifests.isBlocked) {
@@ -304,8 +315,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 }
 
 /**
- * Returns the objects of a ServiceImport in the order in which they are written: the ServiceImport itself comes last,
- * when it can be reached.
+ * Returns the steps in which the objects of a ServiceImport are written: the ServiceImport itself comes last, when its
+ * Services and slices exist.
  */
 function stepsOf(observed: ObservedImport, { manifests }: ImportDecision): readonly Step[] {
   const { name, live, derived, podServices, imported } = observed;

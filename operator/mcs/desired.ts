@@ -1,7 +1,7 @@
 /**
- * Renders the manifests of one ServiceImport from what is observed and decided, by the construct that users compose.
- * Pure. Services come first, since the ServiceImport has the address of the derived one, and slices have those of the
- * Services of pods.
+ * Renders the manifests of one ServiceImport from what is observed and decided, with a construct that users can compose
+ * too. Services are written first, since the ServiceImport contains the address of the derived Service, and slices
+ * contain the addresses of the Services that stand for pods. Pure.
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
@@ -27,7 +27,7 @@ export interface ImportManifests {
   readonly imports: readonly Desired[];
   readonly services: readonly Desired[];
   readonly endpoints: readonly Desired[];
-  /** Whether more is desired once this has been written. */
+  /** Whether more objects are desired once these have been written. */
   readonly isPartial: boolean;
   /** Whether a foreign object has a name that is needed. The key is then reconciled again later. */
   readonly isBlocked: boolean;
@@ -49,13 +49,18 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
   endpoints: imported.map(slice),
 });
 
-/** Returns all our objects, with slices updated to the present gateways (rule F3). */
+/**
+ * Returns all our objects unchanged, except that slices get the present addresses and readiness of gateways (rule F3).
+ */
 export const standing = (observed: ObservedImport): ImportManifests => ({
   ...asItIs(observed),
   endpoints: followingGateways(observed).map(slice),
 });
 
-/** Returns what {@link standing} does, without objects of clusters that are known to export nothing. */
+/**
+ * Returns all our objects as {@link standing} does, but not those of the clusters in `left`, which are known to export
+ * nothing.
+ */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(
     left.flatMap((each) => [...slicesOf(observed, each), ...podServicesOf(observed, each)]),
@@ -70,7 +75,9 @@ export function withoutThose(observed: ObservedImport, left: readonly Exporter[]
   });
 }
 
-/** Returns the derived Service without the annotation entries by which Linkerd finds pods of these clusters. */
+/**
+ * Returns the derived Service without the annotation entries by which Linkerd discovers pods of the clusters in `left`.
+ */
 function undiscovered(name: string, derived: Service, left: readonly Exporter[]): Service {
   const {
     [Annotation.remoteDiscovery]: remote,
@@ -92,8 +99,10 @@ function undiscovered(name: string, derived: Service, left: readonly Exporter[])
 }
 
 /**
- * Returns all our objects unchanged, except that the ServiceImport names this operator and lists its exports.
- * Other changes follow afterwards, so that the operator that served it before can notice (rule K7).
+ * Returns all our objects unchanged, except that the ServiceImport names this operator and records the order of the
+ * exports. Other changes are made in later passes, so that the operator that served the ServiceImport before can notice
+ * the takeover (rule K7).
+ * @param order recorded order of the exports; undefined if it stays as it is
  */
 export function claimed(observed: ObservedImport, order: string | undefined): ImportManifests {
   const { namespace, live } = observed;
@@ -113,15 +122,15 @@ const slice = (object: KubeObject): Desired => ({ of: ENDPOINT_SLICES, object })
 
 const service = (object: KubeObject): Desired => ({ of: SERVICES, object });
 
-/** The manifests of a ServiceImport, and why it cannot be used, if it cannot. */
+/** The manifests of a ServiceImport, and the reason if the ServiceImport cannot be used. */
 export interface DesiredImport {
   readonly manifests: ImportManifests;
   readonly refusal: ImportRefusal | undefined;
-  /** What is left out, and why; empty if nothing is. */
+  /** Parts that are left out, and why; empty if all are there. */
   readonly notes: readonly string[];
 }
 
-/** Returns the manifests of a ServiceImport. */
+/** Returns the manifests for a plan, and the reason if the ServiceImport cannot be used. */
 export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImport {
   const { derived, name, namespace, families } = observed;
   const { type, ipFamilies } = plan;
@@ -161,7 +170,7 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
     return { manifests: unhidden(observed, plan, all), refusal: undefined, notes };
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
-  // The ServiceImport that there is stays, with the address that it had, and so does what a headless one has.
+  // Until then, the existing ServiceImport stays with its former address, and so do the objects of a headless one.
   const kept = standing(observed);
   return {
     manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },
@@ -170,7 +179,10 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
   };
 }
 
-/** Assigns all slices to the derived Service before the annotation that hides them from Linkerd is removed. */
+/**
+ * Keeps the annotation that makes Linkerd ignore the slices of the derived Service until all slices carry the label
+ * that assigns them to it. This only concerns a change from flat to gateway mode.
+ */
 function unhidden(observed: ObservedImport, { type, mode }: ImportPlan, manifests: ImportManifests): ImportManifests {
   const { name, derived, imported } = observed;
   if (type === 'Headless' || mode !== 'gateway') return manifests;
@@ -186,8 +198,8 @@ const importsIn = (objects: readonly ApiJson[]): readonly Desired[] =>
   objects.filter(({ kind }) => kind === SERVICE_IMPORTS.kind).map((object) => ({ of: SERVICE_IMPORTS, object }));
 
 /**
- * Renders all clusters. A cluster whose endpoints the construct refuses is imported without them, so that it does not
- * keep others from being imported.
+ * Renders the objects of all clusters. If the construct refuses the endpoints of a cluster, the cluster is rendered
+ * without endpoints, so that it does not prevent the import of others.
  */
 function soundly(observed: ObservedImport, plan: ImportPlan, clusters: readonly ImportedCluster[]): readonly ApiJson[] {
   const render = (given: readonly ImportedCluster[]): readonly ApiJson[] => rendered(observed, plan, given);
@@ -212,7 +224,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Renders the objects for these clusters. */
+/** Renders a ServiceImport that consists of these clusters, and adds the annotations of {@link marksOf}. */
 const rendered = (
   observed: ObservedImport,
   { fields, sources: _, order, ...plan }: ImportPlan,
@@ -232,8 +244,8 @@ const rendered = (
   });
 
 /**
- * Returns the annotations by which the operator marks an object for itself and for other operators; undefined if
- * there are none.
+ * Returns the annotations that an object gets in addition to those of the construct: the operator that serves it and,
+ * for the ServiceImport, the recorded order of exports. Undefined for objects that get none.
  */
 function marksOf(
   { name, operators }: ObservedImport,

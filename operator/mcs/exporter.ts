@@ -1,6 +1,6 @@
 /**
- * What decides about the export of one cluster in a ServiceImport: what the cluster exports under a key, and, for a
- * target, what its Link says. The operator and a forecast observe alike. Pure.
+ * Observes the export of one cluster for a ServiceImport: what the cluster exports under a key and, for a target, the
+ * settings of its Link. The operator and a forecast share this code. Pure.
  */
 import type { Service } from '../kube/objects.ts';
 import type { LinkNow } from '../mirror/observed.ts';
@@ -11,9 +11,9 @@ import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
- * Returns what is known of an export of a Link's target.
- * @param exports the Services that ServiceExports export
- * @param mayExport whether the target has yet to say what it exports. @default false
+ * Returns what is known of the export of a Link's target under a key.
+ * @param exports the target's Services that have a ServiceExport
+ * @param mayExport see {@link TargetExporter.mayExport}. @default false
  */
 export const observeExporter = (
   key: string,
@@ -40,7 +40,7 @@ export const observeExporter = (
   };
 };
 
-/** Returns what is known of an export of the source cluster. */
+/** Returns what is known of the export of the source cluster under a key. */
 export const observeLocalExport = (
   key: string,
   exports: Pick<Aspect<Service>, 'get' | 'slicesOf' | 'decides'> & {

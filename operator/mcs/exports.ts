@@ -1,6 +1,6 @@
 /**
  * Reads what one cluster exports under a name, or why the export is not valid. Data of other clusters is not trusted:
- * it is validated as the API server would, and bounded. Pure.
+ * it is validated as an API server would validate it, and limited in size. Pure.
  */
 import type { ImportPort, ImportType } from '../../constructs/rendered/index.ts';
 import { renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
@@ -15,9 +15,9 @@ import type { ServiceExport } from '../target/read/mcs-objects.ts';
 export const MAX_PORTS = 100;
 /** Most exported labels, and most exported annotations. */
 const MAX_METADATA = 64;
-/** Longest exported annotation, in characters. */
+/** Longest value of an annotation, in characters. A longer value is ignored. */
 const MAX_ANNOTATION = 4_096;
-/** Longest text of another field, in characters. */
+/** Longest text of any other field, in characters. A longer text is ignored. */
 const MAX_TEXT = 128;
 
 /** A valid export of one cluster. */
@@ -25,8 +25,8 @@ export interface ExportedService {
   /** Id of the cluster. */
   readonly cluster: string;
   /**
-   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be read. A target is free to
-   * report a false time, so an export never counts as older than the Link of its cluster (rule K2).
+   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be parsed. A target can
+   * report any time, so this is never before the creation of the cluster's Link (rule K2).
    */
   readonly createdAt: number;
   /** Uid of the ServiceExport. */
@@ -36,15 +36,18 @@ export interface ExportedService {
   /** IP families in the order of the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly sessionAffinity: 'ClientIP' | 'None';
-  /** Set only with session affinity `ClientIP`, and if the Service sets it. */
+  /**
+   * Duration of a session, in seconds; undefined unless the session affinity is `ClientIP` and the Service sets the
+   * duration.
+   */
   readonly sessionAffinitySeconds: number | undefined;
   readonly internalTrafficPolicy: 'Cluster' | 'Local' | undefined;
   readonly trafficDistribution: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /**
-   * Ports that are opaque to Linkerd. KEP-1645 does not export them, but Linkerd's proxies need them on the derived
-   * Service (rule B3).
+   * Value of the annotation `config.linkerd.io/opaque-ports` of the Service. KEP-1645 does not export it, but Linkerd's
+   * proxies need it on the derived Service (rule B3).
    */
   readonly opaquePorts: string | undefined;
 }
@@ -62,7 +65,8 @@ export type ReadExport =
 
 /**
  * Reads the export of a cluster.
- * @param linkedAt when the Link of the cluster was created, RFC 3339; undefined if it is the cluster itself
+ * @param cluster id of the cluster
+ * @param linkedAt when the Link of the cluster was created, RFC 3339; undefined for the local cluster
  */
 export function readExport(
   cluster: string,
@@ -123,7 +127,10 @@ function invalidExport(metadata: ExportMetadata, service: Service | undefined): 
   return invalidPorts(service);
 }
 
-/** Returns why the API server would refuse the ports of a Service: other clusters are not trusted. */
+/**
+ * Returns why an API server would refuse the ports of a Service; undefined if it would not. Other clusters are not
+ * trusted to send valid ports.
+ */
 function invalidPorts(service: Service): InvalidExport | undefined {
   const type = service.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
   try {
@@ -134,7 +141,7 @@ function invalidPorts(service: Service): InvalidExport | undefined {
   }
 }
 
-/** Fields of a Service that are read only here. */
+/** Fields of a Service's spec that only this file uses. */
 interface MoreFields {
   readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: unknown } | null } | null;
   readonly trafficDistribution?: unknown;
@@ -172,7 +179,7 @@ const oneOf = <const T extends string>(text: unknown, ...words: readonly T[]): T
 const textOf = (text: unknown, max = MAX_TEXT): string | undefined =>
   typeof text === 'string' && text !== '' && text.length <= max ? text : undefined;
 
-/** Returns the valid ones of exported labels or annotations, sorted by key. */
+/** Returns the valid entries of exported labels or annotations, sorted by key and limited in number. */
 function metadataOf(
   given: unknown,
   isValid: (key: string, value: string) => boolean,

@@ -3,12 +3,12 @@ import { isDnsLabel } from '../../crds/names.ts';
 import { clusterIds } from './cluster-ids.ts';
 import type { ImportParty } from './party.ts';
 
-/** Id of the cluster itself, if it claims none. */
+/** Id of the local cluster if it claims no valid one. */
 const DEFAULT_ID = 'local';
 
 /**
- * Ids of the targets, by the cluster names of their Links, and that of the local cluster. Missing or undefined while
- * not known.
+ * Ids of the clusters. Those of targets are keyed by the cluster names of their Links; a target whose id is not known
+ * is missing. `local` is undefined while the id of the local cluster is not known.
  */
 export interface ImportIds {
   readonly local: string | undefined;
@@ -16,10 +16,10 @@ export interface ImportIds {
 }
 
 /**
- * Returns the ids. The local cluster comes first: a target whose Link has the same name as the local cluster gets no
- * id.
+ * Returns the ids of the clusters. The local cluster comes first: a target whose cluster name is the id of the local
+ * cluster gets no id.
  * @param local id that the local cluster claims; null if it claims none, undefined while that is not known
- * @param silent clusters that have a Link and are not known yet
+ * @param silent clusters that have a Link but no session. Their names are reserved, and they get no id
  */
 export function importIds(
   local: string | null | undefined,

@@ -1,5 +1,5 @@
 /**
- * Plans the content of a ServiceImport, and how it is reached, from the clusters that it consists of (rules K2, K3).
+ * Plans the content of a ServiceImport, and how clients reach it, from the clusters that it consists of (rules K2, K3).
  * Pure.
  */
 import type { ImportPort, ImportType, ServiceImportProps } from '../../constructs/rendered/index.ts';
@@ -18,19 +18,22 @@ export interface ImportRefusal {
   readonly message: string;
 }
 
-/** Content of a ServiceImport, and how it is reached. */
+/** Content of a ServiceImport, and how clients reach it. */
 export interface ImportPlan extends Shape {
   readonly sources: readonly Source[];
-  /** Empty if it is headless, or the API server has yet to assign an address. */
+  /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
-  /** Empty if this cluster cannot reach the Service. */
+  /** IP families; empty if this cluster supports none that the Service has, and so cannot reach the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
-  /** Entries of its exports in the recorded order (precedence.ts); undefined if that is not known. */
+  /**
+   * Entries of the exports in the order to record (precedence.ts), separated by commas; undefined if the order is not
+   * known.
+   */
   readonly order: string | undefined;
 }
 
-/** Other fields of the ServiceImport. */
+/** Fields of the ServiceImport that are copied unchanged from the first export. */
 export type ImportFields = Pick<
   ServiceImportProps,
   | 'sessionAffinity'
@@ -44,7 +47,8 @@ export type ImportFields = Pick<
 
 /**
  * Plans one ServiceImport.
- * @param resolution result for the exports from which the content is taken; undefined if the present content stays
+ * @param resolution resolution of the exports that the content is taken from, with the order to record; undefined if
+ *   the present content stays
  */
 export function planOf(
   observed: ObservedImport,
@@ -69,8 +73,9 @@ export function planOf(
 }
 
 /**
- * Returns the union of the ports of all known exports. If a ServiceImport is created anew while a cluster is not
- * known, the ports of its derived Service are added, since those of that cluster are among them.
+ * Returns the union of the ports of all known exports, or the present ports if the content stays. If the ServiceImport
+ * is created again while the exports of a cluster are not known, the ports of the existing derived Service are added,
+ * since the ports of that cluster are among them.
  */
 function portsOf(
   { live, derived, name }: ObservedImport,
@@ -86,7 +91,7 @@ function portsOf(
   return portUnion([...ports, ...others]);
 }
 
-/** Returns the fields of the first export that the construct takes unchanged. */
+/** Returns the fields that are copied unchanged from the first export. */
 const exportedFields = ({
   sessionAffinity,
   sessionAffinitySeconds,
@@ -105,7 +110,9 @@ const exportedFields = ({
   opaquePorts,
 });
 
-/** Returns the present fields of the ServiceImport. They stay while the exports of a cluster are not known. */
+/**
+ * Returns the present fields of the ServiceImport, which stay while the exports of one of its clusters are not known.
+ */
 function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields {
   const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = live?.spec ?? {};
   return {
@@ -121,8 +128,9 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 }
 
 /**
- * Returns how the ServiceImport is reached: through gateways if any Link asks for that, or if only this cluster
- * exports the Service, whose own slices lead to its pods. A membership that must not change keeps the mode as it is.
+ * Returns how clients reach the ServiceImport. The present mode stays while the exports of one of its clusters are not
+ * known. Otherwise the mode is flat if all Links of its targets ask for flat mode. If only the local cluster exports
+ * the Service, the mode is gateway: copies of the local slices then lead to the pods.
  */
 function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): Shape['mode'] {
   const stays = sources.some(({ exported }) => exported === undefined);
@@ -133,8 +141,10 @@ function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): 
 }
 
 /**
- * Returns the IP families of a ServiceImport without addresses: those of the first export that this cluster supports,
- * or, in gateway mode, this cluster's own.
+ * Returns the IP families of a ServiceImport without addresses: those of the first export that this cluster supports.
+ * If there are none, the result is this cluster's preferred family in gateway mode, and empty in flat mode.
+ * @param families of this cluster, the preferred one first
+ * @param wanted families of the first export; if empty, the preferred family is used
  */
 function familiesOf(
   families: readonly IpFamily[],
@@ -149,8 +159,8 @@ function familiesOf(
 const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');
 
 /**
- * Returns the addresses of the ServiceImport: those of the derived Service. If that was deleted, its successor gets
- * the same ones, unless another Service has taken them.
+ * Returns the addresses of the ServiceImport: those of the derived Service. If the derived Service was deleted, its
+ * successor gets the same addresses, unless another Service has taken them.
  */
 function addressesOf(observed: ObservedImport): readonly string[] {
   const { live, name, isAddressTaken } = observed;

@@ -1,7 +1,7 @@
 /**
- * The controller of ServiceImports (rules K1 to K5): one reconcile for each namespace and name covers all clusters.
- * The local cluster and the sessions of Links take part, and tell what is known of their exports. It needs no Lease
- * of a Link, since nothing else writes these objects.
+ * The controller of ServiceImports (rules K1 to K5). One reconcile for each namespace and name covers all clusters. The
+ * local cluster and the sessions of Links take part as parties, and report what is known of their exports. The
+ * controller needs no Lease of a Link, since Linkerd's controllers do not write these objects.
  */
 import { splitKey } from '../kube/objects.ts';
 import { type KubeObject } from '../kube/objects.ts';
@@ -25,13 +25,16 @@ const TURN = turnOf('mcs');
 export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
   readonly env: DerivingEnvironment & Pick<SharedEnvironment, 'families' | 'interruptions'>;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** @default - nobody */
+  /** @default - nobody is notified */
   readonly listener?: ReadableListener;
 }
 
-/** Learns when more ServiceImports can be read. */
+/** Is notified when ServiceImports of more namespaces may be readable. */
 export interface ReadableListener {
-  /** Handles that more ServiceImports may be readable. Objects that stayed because they were not may now be removed. */
+  /**
+   * Handles that more ServiceImports may be readable. Objects that were kept because their ServiceImports could not be
+   * read may now be removed.
+   */
   moreReadable(): void;
 }
 
@@ -121,7 +124,7 @@ export class Imports implements ServiceImports, ImportListener {
     for (const key of this.#derivation.keys()) if (splitKey(key).namespace === namespace) this.add(key);
   }
 
-  /** Reconciles until the signal aborts and the reconciles under way have ended. */
+  /** Reconciles until the signal aborts. Resolves when the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const unsubscribe = this.#options.env.source.subscribeImports((key) => this.add(key));
     await Promise.all([this.#watched.kind.run(signal), this.#controller.run(signal)]);
@@ -131,8 +134,8 @@ export class Imports implements ServiceImports, ImportListener {
   }
 
   /**
-   * Resolves when no key waits for a worker or is being reconciled. Keys that are being gathered are passed on at
-   * once.
+   * Resolves when no key waits for a worker or is being reconciled. Keys that wait for further changes to arrive are
+   * reconciled at once.
    */
   idle(): Promise<void> {
     return this.#controller.idle();

@@ -60,7 +60,7 @@ export class LocalExports implements Exporting<LocalExporter> {
     this.#reading = this.#exports.run(this.#stopped.signal);
   }
 
-  /** Reports changes from now on. */
+  /** Reports changes to the controller from now on. */
   start(imports: Pick<ServiceImports, 'add' | 'addAll'>): void {
     this.#imports = imports;
   }

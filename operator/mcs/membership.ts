@@ -1,4 +1,4 @@
-/** Reads from the objects of a ServiceImport which clusters it consists of. Pure. */
+/** Reads the clusters that a ServiceImport consists of from its objects. Pure. */
 import type { ImportType } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
@@ -10,13 +10,13 @@ import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[Label.serviceImport] === name;
 
-/** Returns the slices of one cluster. */
+/** Returns the slices of a ServiceImport that belong to one cluster. */
 export const slicesOf = (
   { imported }: Pick<ObservedImport, 'imported'>,
   exporter: Exporter,
 ): readonly EndpointSlice[] => imported.filter((slice) => sourceOf(slice) === targetOf(exporter)?.link.cluster);
 
-/** Returns the Services that stand for the pods of one cluster. */
+/** Returns the Services that stand for the pods of one cluster; none for the local cluster. */
 export const podServicesOf = (
   { podServices }: Pick<ObservedImport, 'podServices'>,
   exporter: Exporter,
@@ -27,15 +27,15 @@ export const podServicesOf = (
     : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
 };
 
-/** Reports whether a slice belongs to the Service that stands for a pod. */
+/** Reports whether a slice belongs to a Service that stands for a pod. */
 export const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
 
 /** The existing objects of a ServiceImport. */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
 
 /**
- * Returns the addresses of the derived Service. There are none if the Service is missing, is not ours, or was made an
- * alias by somebody.
+ * Returns the ClusterIPs of the derived Service. There are none if the Service is missing, is not ours, or has been
+ * changed to type ExternalName by somebody.
  */
 export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'derived'>): readonly string[] => {
   const { clusterIP = '', clusterIPs = [clusterIP] } =
@@ -55,9 +55,9 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 }
 
 /**
- * Reports whether a ServiceImport consists of a cluster, among others: the cluster has slices or Services of pods, is
- * named by an annotation for Linkerd's discovery, or by the status.
- * @param ownId id of the local cluster, which in the status never means a target
+ * Reports whether a cluster is part of a ServiceImport: the ServiceImport has slices or pods' Services of the cluster,
+ * or its status or an annotation for Linkerd's discovery names the cluster.
+ * @param ownId id of the local cluster: in the status it never stands for a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {
   const { name, live, derived } = observed;

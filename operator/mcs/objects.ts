@@ -1,4 +1,7 @@
-/** Reads ServiceImports. They are checked against the schema, since the installed CRD may be any. */
+/**
+ * Reads ServiceImports. They are checked against our schema of the MCS API, since the installed CRD may have another
+ * one.
+ */
 import { SERVICE_IMPORT_SPEC_SCHEMA, SERVICE_IMPORT_STATUS_SCHEMA } from '../../crds/mcs/service-import/schema.ts';
 import type { ServiceImportSpec, ServiceImportStatus } from '../../crds/mcs/service-import/types.gen.ts';
 import { compile } from '../../crds/validate.ts';

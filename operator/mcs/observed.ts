@@ -1,6 +1,6 @@
 /**
- * The value that decides about one ServiceImport: the exports of one namespace and name in all clusters, and the
- * existing objects of the ServiceImport. It is read from stores, without I/O.
+ * Everything that decides what one ServiceImport must be, as one value: the exports of one namespace and name in all
+ * clusters, and the existing objects of the ServiceImport. It is read from stores, without I/O.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
@@ -11,14 +11,14 @@ import type { ServiceImport } from './objects.ts';
 /** A cluster that may export the Service. */
 interface Party {
   /**
-   * Id of the cluster, as `clusterIds` returns it: a DNS label that no other cluster has; undefined while it is not
+   * Id of the cluster, as `importIds` returns it: a DNS label that no other cluster has. Undefined while the id is not
    * known.
    */
   readonly id: string | undefined;
   /**
-   * Whether the exports of the cluster are known. They are not while the cluster has not been read since the operator
-   * started, while its CRD is missing or of another version (rule K5), and while a deletion is held or unconfirmed
-   * (rules E6, A2). Existing objects of such a cluster stay.
+   * Whether the exports of the cluster are known. They are not known if the cluster has not been read since the
+   * operator started, if its CRD of ServiceExports is missing or of another version (rule K5), or if a deletion is held
+   * or unconfirmed (rules E6, A2). Existing objects of such a cluster stay.
    */
   readonly isKnown: boolean;
   /** The ServiceExport; absent if there is none, or it is not known. */
@@ -34,37 +34,40 @@ export interface TargetExporter extends Party {
   readonly link: Pick<LinkView, 'cluster' | 'clusterDomain'>;
   /** When the Link was created, RFC 3339. */
   readonly linkedAt: string;
-  /** How the Link wants the target's Services to be reached: `spec.federation`. */
+  /**
+   * How the Link wants the target's Services to be reached: `spec.federation`. @default - gateway mode if the Link has
+   * a gateway, flat mode otherwise
+   */
   readonly mode: MirrorMode;
-  /** Absent if the Link has no gateway, or if that is not known. */
+  /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
   readonly gateway?: GatewayView | undefined;
   /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
   /**
-   * Pods that are gone and still have a Service that stands for them: how long they keep it, in milliseconds, by
-   * hostname (rules D11, K3). Infinity until the target confirms that the pod is gone (rule D5).
+   * Remaining time for which each pod that is gone keeps the Service that stands for it, in milliseconds, by hostname
+   * (rules D11, K3). Infinity if no time remains but the target has yet to confirm that the pod is gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether the cluster has yet to tell what it exports: its Link is about to be served, or the cluster has not been
-   * reached since. A target that answers that it does not serve the kind, or may not be read, counts as known.
-   * @default false
+   * Whether the cluster may export the Service although that is not known: the cluster has not answered since its Link
+   * came to be served, or the Link is about to be served. An answer that ServiceExports are not served, or may not be
+   * read, counts as an answer. @default false
    */
   readonly mayExport?: boolean;
   /**
-   * Whether a Link is known to name the cluster, now or before. If not, it may be a cluster of another operator.
-   * @default true
+   * Whether a Link of this operator is known to name the cluster, now or earlier. If not, the cluster may belong to
+   * another operator. @default true
    */
   readonly isLinked?: boolean;
-  /** Whether the number of exports is within the limit of the Link with this one (rule E10). */
+  /** Whether the limit of the Link on the number of exports admits this one (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether the bytes written for the Link are within its limit with this export (rule E10). @default true */
+  /** Whether the limit of the Link on written bytes admits this export (rule E10). @default true */
   readonly isWithinBytes?: boolean;
 }
 
-/** The cluster of the ServiceImport itself. */
+/** The source cluster, which holds the ServiceImport. */
 export type LocalExporter = Party;
 
 export interface ObservedImport {
@@ -76,11 +79,15 @@ export interface ObservedImport {
   readonly families: readonly IpFamily[];
   readonly operators: Operators;
   readonly local: LocalExporter;
-  /** In any order, each cluster once. A cluster that is missing has no Link. */
+  /**
+   * The target clusters that have, or may have, a part in the ServiceImport: in any order, each once. No other cluster
+   * has a Link that takes exports.
+   */
   readonly targets: readonly TargetExporter[];
   /**
-   * Whether the ServiceImport is old enough that exports which appear now count as new. Until then the oldest export
-   * decides, in whatever order clusters are read.
+   * Whether the recorded order of exports (precedence.ts) applies, because the ServiceImport is old enough: exports
+   * that appear now come after the recorded ones. Before that, the oldest export decides, in whatever order clusters
+   * are read.
    */
   readonly isSettled: boolean;
   /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */
@@ -90,20 +97,17 @@ export interface ObservedImport {
   /** The Service that has the name of the derived one, whoever owns it; absent if there is none. */
   readonly derived: Service | undefined;
   /**
-   * The Services derived from this ServiceImport for single pods (label `linkspan.dev/imported-pod`), with all their
-   * ClusterIPs. Headless ServiceImports have them for targets that are reached through gateways.
+   * The Services that are derived from this ServiceImport and stand for one pod each (label
+   * `linkspan.dev/imported-pod`). A headless ServiceImport has them for targets that are reached through gateways.
    */
   readonly podServices: readonly Service[];
-  /**
-   * Reports whether the Service of this name, in {@link namespace}, belongs to somebody else. The derived Service and
-   * {@link podServices} do not.
-   */
+  /** Reports whether a Service of this name exists in {@link namespace} and is not derived from this ServiceImport. */
   readonly isForeign: (service: string) => boolean;
-  /** Most pods of one target cluster that get such a Service (rule E10). */
+  /** Most pods of one target cluster that get a Service of their own ({@link podServices}, rule E10). */
   readonly maxPods: number;
   /**
-   * Whether the derived Service cannot have the addresses of the ServiceImport, since the API server has given them
-   * to another.
+   * Whether the derived Service cannot get the addresses of the ServiceImport, because the API server has given them to
+   * another Service.
    */
   readonly isAddressTaken: boolean;
   /** Slices whose labels say that they belong to this ServiceImport, or to a Service derived from it. */

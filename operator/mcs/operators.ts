@@ -1,6 +1,6 @@
 /**
- * Decides which operator serves a ServiceImport in a cluster that has several, in different namespaces (rule K7): the
- * one that an annotation names, on the ServiceImport or on the derived Service. Pure.
+ * Decides which operator serves a ServiceImport if the cluster has several operators, in different namespaces (rule
+ * K7). An annotation of the ServiceImport, or of the derived Service, names that operator. Pure.
  */
 import { Annotation } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -8,11 +8,15 @@ import { isOfImport, type Standing } from './membership.ts';
 import type { Operators } from '../mirror/observed.ts';
 import { isLocalEntry, recordedOrder } from './precedence.ts';
 
-/** Returns the namespace of the operator that an object names. */
+/** Returns the namespace of the operator that an object names; undefined if it names none. */
 export const namedOperator = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[Annotation.operator];
 
-/** Returns the namespace of the operator that serves a ServiceImport; undefined if nothing shows it. */
+/**
+ * Returns the namespace of the operator that serves a ServiceImport: the one that the ServiceImport names, otherwise
+ * the one that the derived Service names. An operator whose namespace is certainly gone does not count. Undefined if no
+ * other is named.
+ */
 export function operatorOf(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
   { own, isGone }: Operators,
@@ -24,9 +28,9 @@ export function operatorOf(
 }
 
 /**
- * Reports whether the derived Service names another operator, although the ServiceImport, as last seen, names this
- * one. Either somebody has edited the Service, or the other operator has taken both over and no watch has shown the
- * ServiceImport yet.
+ * Reports whether the derived Service names another operator, although the ServiceImport in the store names this one.
+ * Either somebody has edited the Service, or another operator has taken over both, and the watch has yet to show the
+ * new ServiceImport.
  */
 export function isInDoubt(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,

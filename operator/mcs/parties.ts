@@ -1,6 +1,6 @@
 /**
- * The parties of ServiceImports: the local cluster, and the session of each Link. What they know of exports and ids is
- * put together here, with the clusters that are not known yet.
+ * The parties of ServiceImports: the local cluster, and the session of each Link. This file combines what they know of
+ * exports and ids, and adds the clusters that have no session.
  */
 import { Default } from '../../crds/wire.ts';
 import { isMember, type Standing } from './membership.ts';
@@ -21,15 +21,24 @@ const NONE: TargetExporter['departed'] = new Map();
 
 export interface ImportPartiesOptions {
   readonly local: Exporting<LocalExporter>;
-  /** Reports whether a cluster has a Link, or may have one. Existing objects of such a cluster stay. */
+  /**
+   * Reports whether a cluster has a Link, or may have one. Existing objects of such a cluster stay even while it has no
+   * session.
+   */
   readonly mayHaveLink: (cluster: string) => boolean;
-  /** Returns the clusters of all Links that take exports, including suspended and invalid Links. */
+  /**
+   * Returns the target clusters of all Links that take exports (`spec.serviceExports`), including suspended and invalid
+   * Links.
+   */
   readonly exporting: () => Iterable<string>;
-  /** Returns those clusters whose Links are valid and not suspended: a session knows their exports, or soon will. */
+  /**
+   * Returns those clusters of {@link exporting} whose Links are valid and not suspended: a session reads their exports,
+   * or soon will.
+   */
   readonly serving: () => Iterable<string>;
   /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
   readonly podGraceMs: number;
-  /** @default 10000 */
+  /** Grace period for a cluster whose first list is under way. @default 10000 */
   readonly settleMs?: number | undefined;
 }
 
@@ -43,7 +52,10 @@ export class ImportParties {
   readonly #options: ImportPartiesOptions;
   readonly #parties = new Map<string, ImportParty>();
   readonly #beganMs = performance.now();
-  /** When each cluster last left, on the monotonic clock. It may be about to come back. */
+  /**
+   * When each cluster last left, on the monotonic clock. A grace period begins then, since the cluster may join again
+   * soon.
+   */
   readonly #leftMs = new Map<string, number>();
   readonly #departures: Departures;
   #ids: ImportIds | undefined;
@@ -54,14 +66,20 @@ export class ImportParties {
     this.#departures = new Departures(options.podGraceMs);
   }
 
-  /** @throws Error if the cluster takes part already */
+  /**
+   * Lets a cluster take part.
+   * @throws Error if the cluster takes part already
+   */
   join(party: ImportParty): void {
     if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in imports`);
     this.#parties.set(party.cluster, party);
     if (this.#isOpen) party.read();
   }
 
-  /** @returns whether the cluster took part */
+  /**
+   * Ends the participation of a cluster.
+   * @returns whether the cluster took part
+   */
   leave(cluster: string): boolean {
     this.#leftMs.set(cluster, performance.now());
     return this.#parties.delete(cluster);
@@ -74,7 +92,7 @@ export class ImportParties {
     for (const each of this.#all()) each.read();
   }
 
-  /** Returns the keys of all exports, and of others that may need work. */
+  /** Returns the keys of all exports, and of ServiceImports that may need work because of a party. */
   keys(): readonly string[] {
     return this.#all().flatMap((each) => [...each.keys()]);
   }
@@ -84,12 +102,14 @@ export class ImportParties {
     return this.#identity.targets.get(cluster) ?? cluster;
   }
 
-  /** Notes that the id of a cluster may have changed. */
+  /**
+   * Discards the known ids, so that they are decided anew. Called when a claim, or who takes part, may have changed.
+   */
   identify(): void {
     this.#ids = undefined;
   }
 
-  /** Returns what is known of all exports of a key. */
+  /** Returns what is known of the exports of all clusters under a key. */
   observe(key: string, standing: Standing): ObservedExports {
     const { local } = this.#options;
     const ids = this.#identity;
@@ -120,7 +140,10 @@ export class ImportParties {
     return new Map(unknown.map((each) => [each, this.#sinceMs(each) + settleMs - performance.now()]));
   }
 
-  /** Forgets the answers that removed clusters from a ServiceImport: each is good for one removal. */
+  /**
+   * Forgets the answers by which clusters or pods were removed from a ServiceImport: each answer is valid for one
+   * removal.
+   */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
       if (!isMember(standing, each, local.id)) this.#from(each)?.exports.forget(key);
@@ -131,8 +154,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns pods that are gone and keep their Services: how long still, in milliseconds, by hostname (rules D11, K3).
-   * Infinity until the target confirms that the pod is gone (rule D5).
+   * Returns the remaining time for which pods that are gone keep their Services, in milliseconds, by hostname (rules
+   * D11, K3). Infinity if no time remains but the target has yet to confirm that the pod is gone (rule D5).
    */
   #departed(
     key: string,
@@ -176,7 +199,10 @@ export class ImportParties {
     return this.#from(exporter)?.sinceMs ?? this.#leftMs.get(cluster) ?? this.#beganMs;
   }
 
-  /** Returns clusters without a session: all that have a Link, and those with existing objects that may have one. */
+  /**
+   * Returns the clusters that have no session: those whose Links take exports, and those that have objects here and may
+   * have a Link.
+   */
   #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
     const { mayHaveLink, exporting, serving } = this.#options;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
@@ -192,7 +218,7 @@ export class ImportParties {
 const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined);
 
-/** Stands for a cluster that has a Link, or may have one, but no session that takes part. */
+/** Returns what is observed of a cluster that has no session, but has or may have a Link: its exports are not known. */
 const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
   mayExport,
   isLinked,

@@ -1,63 +1,69 @@
-/** Parties of ServiceImports, and what the controller in imports.ts offers them. */
+/** The parties of ServiceImports, and the interface that the controller (imports.ts) offers them. */
 import type { Certainty, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
-/** A cluster that may export Services by the MCS API, and tells what it exports. */
+/**
+ * A cluster that may export Services by the MCS API, and reports what is known of its exports. Keys are
+ * `namespace/name`.
+ */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** The id that the cluster claims; null if it claims none, undefined while that is not known. */
   readonly claimedId: string | null | undefined;
-  /** When its exports began to be read, or were about to be, on the monotonic clock. */
+  /** When the operator began to read the exports, or learned that it would, on the monotonic clock in milliseconds. */
   readonly sinceMs: number;
-  /** Returns the keys of its exports, and of others that may need work because of it. */
+  /** Returns the keys of the cluster's exports, and of ServiceImports that may need work because of the cluster. */
   keys(): Iterable<string>;
-  /** Returns what is known of one of its exports. */
+  /** Returns what is known of the cluster's export under a key. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
-  /** Whether the cluster certainly has no export under a key, or no Service, so that its objects may be removed. */
+  /**
+   * Tells whether the cluster certainly has no ServiceExport under a key, or no Service, so that its objects may be
+   * removed.
+   */
   readonly exports: Certainty;
-  /** Begins to read exports, since ServiceImports can be read here. Further calls do nothing. */
+  /** Begins to read exports. Called once ServiceImports can be read in the source cluster; further calls do nothing. */
   read(): void;
 }
 
-/** A target cluster, by the session of its Link. */
+/** A target cluster that takes part by the session of its Link. */
 export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
   /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
-  /** Whether pods are certainly gone from the exported Service, so that their objects may be removed. */
+  /** Tells whether pods are certainly gone from an exported Service, so that their objects may be removed. */
   readonly pods: PodAnswers;
 }
 
-/** The controller of ServiceImports, as parties see it. */
+/** The controller of ServiceImports, as its parties use it. */
 export interface ServiceImports {
   /**
    * Lets a cluster take part.
-   * @throws Error if it already does: it has one session (rule E9)
+   * @throws Error if the cluster takes part already: it has one session (rule E9)
    */
   join(party: ImportParty): void;
   /**
-   * Ends the participation of a cluster. Its objects are removed if it has no Link. Resolves when no write that was
-   * decided while it took part is under way.
+   * Ends the participation of a cluster. The objects of the cluster are removed if it has no Link. Resolves when no
+   * write is under way that was decided while the cluster took part.
    */
   leave(cluster: string): Promise<void>;
-  /** Reconciles a key: an export has changed. */
+  /** Reconciles a key. Called when an export has changed. */
   add(key: string): void;
-  /** Reconciles all keys: what is known of a whole cluster, or the id that it claims, has changed. */
+  /** Reconciles all keys. Called when what is known of a whole cluster, or the id that it claims, has changed. */
   addAll(): void;
   /** Returns the keys of the ServiceImports that a target cluster is part of. */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns the keys of {@link partsOf} whose ServiceImports the cluster is being removed from, because it has no Link.
-   * Keys that can certainly not be written are not among them.
+   * Returns the keys of {@link partsOf} from whose ServiceImports the objects of a cluster without a Link are still to
+   * be removed. Keys whose objects this operator certainly cannot remove are left out.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * Returns the keys of {@link partsOf} whose ServiceImports the cluster stays in, although it has no Link:
-   * ServiceImports cannot be read there (rule K5).
+   * Returns the keys of {@link partsOf} in whose ServiceImports the objects of a cluster without a Link stay, because
+   * ServiceImports cannot be read in that namespace (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }
 
-/** Gives a session access to the ServiceImports. */
+/** What a session needs to take part in ServiceImports. */
 export interface ImportsEnvironment {
   /** Absent if the operator leaves the MCS API alone. */
   readonly imports?: ServiceImports | undefined;

@@ -1,7 +1,7 @@
 /**
- * The pods of a target's headless Service that is reached through a gateway, and which of them get a Service of their
- * own here (rule K3). Slices come from the target and are not trusted: an invalid hostname, address or port is left
- * out. Pure.
+ * Reads the pods of a target's headless Service that is reached through a gateway, and chooses which of them get a
+ * Service of their own in the source cluster (rule K3). Slices come from the target and are not trusted: an invalid
+ * hostname, address or port is left out. Pure.
  */
 import { isIP } from 'node:net';
 import { type ImportedPod, podHostname } from '../../constructs/rendered/index.ts';
@@ -17,17 +17,17 @@ import type { ObservedImport, TargetExporter } from './observed.ts';
 
 /** The pods of one cluster that are imported. */
 export interface ImportedPods {
-  /** Each with the address of its Service, if it has one. */
+  /** Each pod has the ClusterIPs of the Service that stands for it; none before that Service has them. */
   readonly pods: readonly ImportedPod[];
   /** Why some pods are not imported, for the status; empty if all are. */
   readonly notes: readonly string[];
-  /** Whether a foreign Service has a name that is needed for a pod. */
+  /** Whether a foreign Service has the name that the Service of a pod needs. */
   readonly isBlocked: boolean;
 }
 
 /**
- * Chooses the pods of a target that are imported: those that have a Service already, then others by name. Pods that
- * are gone and keep their Services for a while count as not ready.
+ * Chooses the pods of a target that are imported: those that have a Service already, then others by hostname, up to the
+ * limit. A pod that is gone and keeps its Service for a while counts as not ready.
  */
 export function importedPods(observed: ObservedImport, target: TargetExporter, service: Service): ImportedPods {
   const { name, namespace, isForeign, maxPods } = observed;
@@ -59,7 +59,7 @@ export function importedPods(observed: ObservedImport, target: TargetExporter, s
   };
 }
 
-/** Returns pods that are gone and keep their Services, with the ports of these. */
+/** Returns the pods that are gone and keep their Services, with the ports of those Services. */
 const departedPods = (observed: ObservedImport, target: TargetExporter): readonly ImportedPod[] =>
   podServicesOf(observed, target).flatMap((service) => {
     const hostname = service.metadata.labels?.[Label.importedPod] ?? '';
@@ -67,8 +67,9 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of pods that have a Service and are gone; undefined while that is not known. A pod without a
- * hostname of its own is not among them: it never comes back, since its successor has another address.
+ * Returns the hostnames of pods that are gone but have a Service; undefined while it is not known which pods are gone.
+ * Pods without a hostname of their own are left out: such a pod never comes back, since its successor has another
+ * address.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;
@@ -81,7 +82,10 @@ export function gonePods(standing: Standing, target: Omit<TargetExporter, 'depar
   return [...new Set(named)].filter((hostname) => !listed.has(hostname));
 }
 
-/** Returns the hostname that the slice of a pod's Service asks the gateway for, if it asks for one. */
+/**
+ * Returns the hostname of the pod that a slice of its Service leads to, if requests address the pod by its hostname;
+ * otherwise an empty list.
+ */
 const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, service: string): readonly string[] => {
   const hostname = labels?.[Label.importedPod] ?? '';
   const isAskedFor = annotations?.[Annotation.remoteSvcFqName]?.startsWith(`${hostname}.${service}.`) === true;
@@ -134,9 +138,9 @@ function add(pods: Map<string, ImportedPod>, pod: ImportedPod): void {
 const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;
 
 /**
- * Returns the ports of a pod that can be reached by the name of its Service. Linkerd takes a port number for a port
- * of the Service if the Service has that number, which may lead to another port of the pod, and for a port of the pod
- * otherwise.
+ * Returns the ports at which a pod without a hostname can be reached. Requests to such a pod name the Service alone: if
+ * the Service has a port of the requested number, Linkerd uses that port, otherwise the pod's port of that number. A
+ * port of the pod is left out if another port of the Service has its number.
  */
 const reachable = (ports: ImportedPod['ports'], { spec }: Service): ImportedPod['ports'] =>
   ports.filter(({ name = '', port, protocol = 'TCP' }) =>

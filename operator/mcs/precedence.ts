@@ -2,18 +2,24 @@
  * The precedence of exports that disagree (rule K2): those that a ServiceImport already consists of come before new
  * ones, and keep their order. Otherwise a target could take over an existing ServiceImport by reporting a false age.
  *
- * The order is a list with one entry for each export. It is recorded in an annotation of the ServiceImport, so that it
- * outlives a restart. When it is read, it is foreign data: entries that match no export are ignored. Pure.
+ * The order is a list with one entry for each export. An annotation of the ServiceImport records the list, so that it
+ * outlives a restart. The annotation is not trusted: entries that match no export are ignored. Pure.
  */
 import { createHash } from 'node:crypto';
 import { Annotation } from '../../crds/wire.ts';
 import { isOfImport } from './membership.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
-/** Characters of the hash that stands for the uid of a ServiceExport; a target may choose its uids. */
+/**
+ * Length of the hash that stands for the uid of a ServiceExport, in hexadecimal digits. A target may choose any uid, so
+ * uids are not recorded themselves.
+ */
 const HASH_LENGTH = 12;
 
-/** Returns the entry of one export in the recorded order. Two exports of the same cluster have different entries. */
+/**
+ * Returns the entry of one export in the recorded order. A ServiceExport that is deleted and created again gets another
+ * entry.
+ */
 export const entryOf = (exporter: Exporter, uid: string): string => {
   const hash = createHash('sha256').update(uid).digest('hex').slice(0, HASH_LENGTH);
   return `${targetOf(exporter)?.link.cluster ?? ''}/${hash}`;
@@ -26,7 +32,10 @@ export const isLocalEntry = (entry: string): boolean => entry.startsWith('/');
 export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'live'>): string | undefined =>
   live !== undefined && isOfImport(name, live) ? live.metadata.annotations?.[Annotation.exports] : undefined;
 
-/** Returns the place of each entry in the recorded order. There are none while a ServiceImport is new. */
+/**
+ * Returns the place of each entry in the recorded order, starting at 0. There are no places while the ServiceImport is
+ * new.
+ */
 export function placesOf(observed: Pick<ObservedImport, 'name' | 'live' | 'isSettled'>): ReadonlyMap<string, number> {
   const entries = observed.isSettled ? (recordedOrder(observed) ?? '').split(',') : [];
   return new Map(entries.map((entry, place) => [entry, place] as const).reverse());

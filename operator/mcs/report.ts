@@ -1,6 +1,6 @@
 /**
- * Reports what becomes of ServiceImports and of the local ServiceExports: in their statuses, Events where somebody
- * must act, log lines and a metric.
+ * Reports the state of ServiceImports and of the local ServiceExports: in their statuses, as Events if somebody must
+ * act, as log lines and as a metric.
  */
 import { McsApi } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -19,9 +19,9 @@ import type { SharedEnvironment } from '../served/environment.ts';
 export interface ImportReportOptions {
   readonly env: Pick<SharedEnvironment, 'client' | 'mayWrite' | 'tuning' | 'metrics' | 'log'>;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Waits for the turn of a write, then makes it. */
+  /** Makes a write when its turn comes. */
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
-  /** Puts a ServiceImport that was written into the store. */
+  /** Updates the store with a ServiceImport that was written. */
   readonly wrote: (written: ServiceImport, before: ServiceImport) => void;
 }
 
@@ -31,7 +31,10 @@ export interface ImportFindings {
   /** The ServiceImport, if it is ours. */
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
-  /** Whether the condition `Conflict`, or the status of the ServiceImport, waits for the first list of a cluster. */
+  /**
+   * Whether a part of the status is not rewritten because a cluster is about to become known: the condition `Conflict`
+   * of the ServiceExport, or the status of the ServiceImport.
+   */
   readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
 
@@ -43,10 +46,10 @@ export class ImportReport {
   readonly #options: ImportReportOptions;
   readonly #ofImports: StatusPatch<ServiceImport>;
   readonly #ofExports: StatusPatch<ServiceExport>;
-  /** Whether each ServiceImport of ours is ready. */
+  /** Whether each ServiceImport of ours is ready, by key. */
   readonly #ready = new Map<string, boolean>();
   readonly #counts: Record<(typeof STATES)[number], number> = { true: 0, false: 0 };
-  /** Last message about each key that cannot be imported as it should be. */
+  /** Message of the last obstacle that was reported for each key that cannot be imported. */
   readonly #said = new Map<string, string>();
 
   constructor(options: ImportReportOptions) {
@@ -57,7 +60,7 @@ export class ImportReport {
     this.#ofExports = new StatusPatch({ ...common, of: SERVICE_EXPORTS });
   }
 
-  /** Writes the statuses of one key, where they differ. */
+  /** Writes the statuses of the ServiceImport and the ServiceExport of one key, each only if it has changed. */
   async report(key: string, findings: ImportFindings, signal: AbortSignal): Promise<Outcome> {
     const { decision, live, serviceExport, waits } = findings;
     const now = new Date();
@@ -80,8 +83,9 @@ export class ImportReport {
   }
 
   /**
-   * Reports why a key cannot be imported, once for each message. `undefined` clears it.
-   * @param object about which an Event is recorded, if there is one
+   * Reports why a key cannot be imported, once for each message.
+   * @param obstacle what prevents the import; undefined if nothing does any more
+   * @param object about which an Event is recorded. @default - none is recorded
    */
   say(key: string, obstacle: Refusal | undefined, object?: KubeObject & { readonly kind: string }): void {
     const before = this.#said.get(key);
@@ -131,7 +135,7 @@ export class ImportReport {
     }
   }
 
-  /** Records an Event for each condition that newly says that somebody must act. */
+  /** Records an Event for each condition that reports a problem and has a new status or reason. */
   #announce(object: KubeObject & { readonly status?: unknown }, { conditions, clusters }: Reported): void {
     const isExport = clusters === undefined;
     const { kind } = isExport ? McsApi.serviceExport : McsApi.serviceImport;
@@ -139,13 +143,16 @@ export class ImportReport {
     for (const { type, status, reason, message } of conditions) {
       const was = before.find((each) => each.type === type);
       const isNews = was?.status !== status || was.reason !== reason;
-      // That a ServiceExport is not ready says no more than that it is not valid.
+      // `Ready` of a ServiceExport only repeats that the export is not valid.
       const isProblem = type === 'Conflict' ? status === 'True' : status === 'False' && !(isExport && type === 'Ready');
       if (isProblem && isNews) this.#event(kind, object, reason, message);
     }
   }
 
-  /** @param reason one or several, separated by commas; the first becomes the reason of the Event */
+  /**
+   * Records a Warning Event about an object.
+   * @param reason one or several, separated by commas; the first becomes the reason of the Event
+   */
   #event(kind: string, object: KubeObject, reason: string, message: string): void {
     const { uid = '' } = object.metadata;
     const regarding = { apiVersion: McsApi.apiVersion, kind, ...splitKey(keyOf(object)), uid };
@@ -166,7 +173,7 @@ export class ImportReport {
   }
 }
 
-/** What the statuses of both kinds have in common. */
+/** What the statuses of ServiceImports and ServiceExports have in common. */
 interface Reported {
   readonly conditions: readonly {
     readonly type: string;

@@ -1,4 +1,4 @@
-/** A Link as a party of ServiceImports: tells what its session knows of the target's ServiceExports. */
+/** A Link as a party of ServiceImports: reports what its session knows of the target's ServiceExports. */
 import { Default } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
@@ -15,7 +15,7 @@ export interface SessionImportsOptions {
   readonly env: ImportsEnvironment;
   readonly target: Pick<ServedTarget, 'exports' | 'isWithinBytes' | 'podsOfExports'>;
   readonly reading: ExportReading;
-  /** Present settings of the Link, and present state of its gateway. */
+  /** Returns the present settings of the Link, and the present state of its gateway. */
   readonly link: () => LinkNow;
 }
 
@@ -51,7 +51,9 @@ export class SessionImports implements ImportParty, AspectListener {
     return this.#options.reading.isWanted;
   }
 
-  /** Condition `TargetWithinLimits`, set if the target has more ServiceExports than are read (rule E10). */
+  /**
+   * Condition `TargetWithinLimits` if the target has more ServiceExports than are read (rule E10); undefined otherwise.
+   */
   get beyondLimits(): Verdict | undefined {
     const error = this.#options.reading.found?.obstacle?.error;
     if (!(error instanceof LimitError)) return undefined;
@@ -90,13 +92,13 @@ export class SessionImports implements ImportParty, AspectListener {
     this.listed();
   }
 
-  /** Reconciles all keys: the Link or its gateway has changed. */
+  /** Reconciles all keys. Called when the Link or its gateway has changed. */
   changedAll(): void {
     this.changed(this.keys());
   }
 }
 
-/** Returns a party for a cluster that no longer has a Link: it exports nothing. */
+/** Returns a party that exports nothing, for a cluster that no longer has a Link. */
 export const formerExporter = (
   cluster: string,
   { imports }: { readonly imports?: Pick<ServiceImports, 'partsOf'> | undefined },

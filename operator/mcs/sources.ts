@@ -1,6 +1,7 @@
 /**
- * The endpoints of each cluster in a ServiceImport. Clusters whose endpoints are known become input of the construct.
- * The objects of other clusters stay, and only follow their gateway. Pure.
+ * The endpoints of each cluster in a ServiceImport. The construct renders the objects of clusters whose endpoints are
+ * known. The existing objects of other clusters stay, and get only the present addresses and readiness of their
+ * gateway. Pure.
  */
 import {
   derivedPortName,
@@ -21,7 +22,9 @@ import { isOfPod, podServicesOf, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
 import { type ImportedPods, importedPods } from './pods.ts';
 
-/** A cluster that a ServiceImport consists of. `exported` is undefined while it is not known. */
+/**
+ * A cluster that a ServiceImport consists of. `exported` is undefined while it is not known what the cluster exports.
+ */
 export interface Source {
   readonly exporter: Exporter;
   /** Id of the cluster. */
@@ -29,7 +32,7 @@ export interface Source {
   readonly exported: ExportedService | undefined;
 }
 
-/** How a ServiceImport is reached. */
+/** How clients reach a ServiceImport. */
 export interface Shape {
   readonly type: ImportType;
   readonly mode: MirrorMode;
@@ -37,7 +40,10 @@ export interface Shape {
   readonly ports: readonly ImportPort[];
 }
 
-/** A cluster as input of the construct, and what is left out of it. */
+/**
+ * A cluster as input of the construct, the objects of the cluster that stay beside it, and notes about what is left
+ * out.
+ */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
   readonly cluster: ImportedCluster;
   /** Existing objects of the cluster that the construct does not render, and that stay. */
@@ -47,8 +53,8 @@ export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
 const NOTHING: SourceCluster['retained'] = { services: [], slices: [] };
 
 /**
- * Returns a cluster as input of the construct, and the objects of it that stay. Without endpoints the construct
- * renders none for it.
+ * Returns a cluster as input of the construct, and the existing objects of the cluster that stay. From an input without
+ * endpoints the construct renders no slices.
  */
 export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);
@@ -83,7 +89,7 @@ const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readon
     .filter(({ metadata }) => metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`))
     .filter(hasNoHostnames);
 
-/** Returns the existing slices; those that lead to a target's gateway are updated to its present state. */
+/** Returns all existing slices. Those that lead to a target's gateway get its present addresses and readiness. */
 export function followingGateways(observed: ObservedImport): readonly KubeObject[] {
   const former = new Set<string>();
   const followed = observed.targets.flatMap((target) => {
@@ -107,8 +113,8 @@ const podGateway = (observed: ObservedImport, target: TargetExporter) => {
 };
 
 /**
- * Reports whether all objects of a cluster stay: its export or its endpoints are not known, or the gateway to its pods
- * has no address.
+ * Reports whether all objects of a cluster stay, because its export or its endpoints are not known, or the gateway to
+ * its pods has no address.
  */
 function isRetained(observed: ObservedImport, { exporter, exported }: Source, { type, mode }: Shape): boolean {
   if (exported === undefined) return true;
@@ -118,7 +124,7 @@ function isRetained(observed: ObservedImport, { exporter, exported }: Source, { 
   return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
-/** Returns the objects of a cluster, all of which stay. */
+/** Returns the objects that stay of a cluster for which {@link isRetained} holds. */
 const retainedOf = (observed: ObservedImport, source: Source, shape: Shape): SourceCluster['retained'] => ({
   services: shape.type === 'Headless' ? podServicesOf(observed, source.exporter) : [],
   slices: retainedSlices(observed, source, shape),
@@ -138,12 +144,12 @@ function retainedSlices(observed: ObservedImport, source: Source, shape: Shape):
   return refreshedSlices(target, slices, { service: derivedName(observed.name), slicePrefix });
 }
 
-/** Returns the slices of pods' Services, updated to the present gateway. */
+/** Returns the slices of pods' Services with the present addresses and readiness of the gateway. */
 const refreshedPodSlices = (
   target: TargetExporter | undefined,
   slices: readonly EndpointSlice[],
 ): readonly KubeObject[] =>
-  // A label can be lost; the name, which starts with that of the Service, cannot.
+  // Somebody may remove a label, but not change the name, which starts with the name of the Service.
   [...Map.groupBy(slices, ({ metadata }) => withoutSuffix(metadata.name))].flatMap(([service, of]) =>
     refreshedSlices(target ?? {}, of, { service, slicePrefix: service }),
   );
@@ -162,7 +168,11 @@ function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): b
 const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
   (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
-/** Returns a slice whose pods are not known, without ports that are no longer imported; nothing if no port is left. */
+/**
+ * Returns a slice whose pods are not known, without the ports that are no longer imported; an empty list if no port is
+ * left.
+ * @param had ports that the cluster exports
+ */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {
   if (ports.length === 0) return [slice];
   const nameOf = type === 'Headless' ? (name: string) => name : derivedPortName(ports);
@@ -176,7 +186,7 @@ function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, por
     : [{ metadata: { name, namespace, labels, annotations }, addressType, endpoints, ports: kept } as KubeObject];
 }
 
-/** Returns the slices of a Service that have addresses of this cluster's families, as they are copied. */
+/** Returns copies of those slices of a cluster's Service that have addresses of this cluster's IP families. */
 const copies = ({ families }: ObservedImport, { exporter }: Source, { type }: Shape) =>
   (exporter.slices ?? [])
     .filter((slice) => isOfAddresses(slice) && families.some((family) => family === slice.addressType))

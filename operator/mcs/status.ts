@@ -25,7 +25,7 @@ export interface ExportStatus {
 /** Most clusters that a message names. */
 const MAX_NAMED = 10;
 
-/** Returns the status of a ServiceImport; undefined if it is not ours to describe. */
+/** Returns the status of a ServiceImport; undefined if the status is not ours to write now. */
 export function importStatus(
   { sources, refusal, notes, manifests }: ImportDecision,
   { metadata, status }: ServiceImport,
@@ -45,8 +45,8 @@ export function importStatus(
 }
 
 /**
- * Returns the status of the local ServiceExport; undefined while it is not known.
- * @param awaits whether the first list of another cluster is under way: `Conflict` stays as it is until that ends
+ * Returns the status of the local ServiceExport; undefined while it is not known whether there is one.
+ * @param awaits whether another cluster is about to become known: `Conflict` then stays as it is
  */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,
@@ -87,7 +87,7 @@ const conflictMessage = (
 ): string =>
   `Conflicting ${aspect}: using ${JSON.stringify(used.slice(0, MAX_USED))} of the ${isOldest ? 'oldest export' : 'export that was there first'}, in ${first.cluster}; ${named(disagreeing)} ${disagreeing.length === 1 ? 'disagrees' : 'disagree'}.`;
 
-/** Returns our conditions together with those that others have set. */
+/** Returns the previous conditions with ours set; those that others have set stay. */
 const conditionsOf = (
   previous: readonly object[] | undefined,
   generation: number | undefined,
@@ -99,7 +99,7 @@ const conditionsOf = (
     (previous ?? []) as readonly Condition[],
   );
 
-/** Reports whether a slice is one that readers of the MCS API look for. */
+/** Reports whether a slice has the label by which readers of the MCS API select slices. */
 const isImported = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.importedService] !== undefined;
 
 const named = (clusters: readonly string[]): string => {

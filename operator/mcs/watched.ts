@@ -1,20 +1,21 @@
 /**
- * The watch of ServiceImports in the source cluster (rule K5). Their CRD is optional: without it nothing is known of
- * them, and it is looked for again and again. The objects derived from them are in the stores of the source.
+ * The watch of ServiceImports in the source cluster (rule K5). Their CRD is optional: without it no ServiceImport is
+ * known, and the operator looks for the CRD again from time to time. The objects that are derived from ServiceImports
+ * are in the stores of the source.
  */
 import type { KubeObject } from '../kube/objects.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
 import { isOfImport } from './membership.ts';
 import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
 
-/** How ServiceImports are kept. */
+/** How the store keeps ServiceImports: cut to the fields that are read, and indexed by the clusters in their status. */
 export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf } } as const;
 
-/** Learns what becomes of the ServiceImports. */
+/** Is notified when ServiceImports change. */
 export interface ImportListener {
   /** A ServiceImport has changed. */
   add(key: string): void;
-  /** They were listed anew, or can be read, or not any more. */
+  /** ServiceImports were listed anew, or whether they can be read has changed. */
   stateChanged(): void;
 }
 
@@ -49,7 +50,7 @@ export class WatchedImports {
   }
 }
 
-/** The clusters that the status of a ServiceImport of ours names. */
+/** Returns the ids of the clusters that the status of a ServiceImport names; none if the ServiceImport is not ours. */
 function clustersOf(object: ServiceImport): readonly string[] {
   return isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
 }
