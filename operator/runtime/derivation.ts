@@ -74,15 +74,25 @@ export interface StepContext {
   readonly turns?: Turns | undefined;
 }
 
-/** Makes the next step towards what a derivation has decided. */
+/**
+ * Makes the next step towards what a derivation has decided.
+ * @param decide decides anew, after a request that may have taken long; by default nothing has changed meanwhile
+ */
 export function stepOf<O, D, R extends Reason>(
   derivation: Derivation<O, D, R>,
   { observed, decision }: Decided<O, D>,
   { applier, conflictRetryMs, turns }: StepContext,
   signal: AbortSignal,
+  decide?: () => Promise<Decided<O, D>>,
 ): Promise<Pass<R>> {
   const fence = derivation.fence?.(observed);
-  const context = { applier: fence === undefined ? applier : applier.under(fence), conflictRetryMs, turns };
+  const renewed =
+    decide &&
+    (async () => {
+      const now = await decide();
+      return derivation.goal(now.observed, now.decision);
+    });
+  const context = { applier: fence === undefined ? applier : applier.under(fence), conflictRetryMs, turns, renewed };
   return takeStep(derivation.goal(observed, decision), { ...context, texts: derivation.texts }, signal);
 }
 
@@ -185,7 +195,7 @@ export class DerivationController<O, D, R extends Reason> {
     const ended = await derivation.prepare?.(key, observed, decision, signal);
     if (ended !== undefined) return ended;
     await giveWay(this.#turns);
-    const pass = await stepOf(derivation, decided, this.#options, signal);
+    const pass = await stepOf(derivation, decided, this.#options, signal, () => this.#decide(key));
     if (pass.namespaceInDoubt) recheck?.(splitKey(key).namespace);
     await derivation.wrote?.(key, observed, decision, pass);
     for (const { of, object } of pass.done) if (of === SERVICES) serviceWritten?.(keyOf(object));

@@ -52,6 +52,8 @@ export interface PassContext<R extends Reason> {
   readonly texts: PassTexts<R>;
   /** In which what there is to do is planned. @default - in one */
   readonly turns?: Turns | undefined;
+  /** What the pass is to come to by what is known now. @default - what it was to come to when it began */
+  readonly renewed?: (() => Promise<Goal>) | undefined;
 }
 
 /** Writes of one key that are under way at once (rule H7). */
@@ -118,29 +120,58 @@ export async function takeStep<R extends Reason>(
 }
 
 /** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
-async function stepTo<R extends Reason>(
-  { namespaces = [], steps, isPartial, isBlocked, retain = () => false, foreign = [] }: Goal,
-  context: PassContext<R>,
-  signal: AbortSignal,
-): Promise<Pass<R>> {
+async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, signal: AbortSignal): Promise<Pass<R>> {
   const tally = new Tally(context);
+  const { namespaces = [], steps, isBlocked } = begun;
   if (isBlocked) tally.requeue(context.conflictRetryMs);
   await tally.execute(
     namespaces.map((each): Action => ({ op: 'create', ...each })),
     signal,
   );
+  let goal = namespaces.length === 0 ? begun : await renewed(begun, context, signal);
   const gone: Action[] = [];
-  for (const [at, step] of steps.entries()) {
+  for (let at = 0; at < goal.steps.length; at += 1) {
     // That of thousands of pods takes long. Whatever happens in between, each write is conditional.
     await giveWay(context.turns ?? ENDLESS);
-    const isAllowed = ({ of, object }: Desired): boolean => !tally.isSliceOfRefused(of, object);
-    const actions = plan(step.desired.filter(isAllowed), step.owned);
-    gone.push(...actions.filter(({ op, of, object }) => op === 'delete' && !retain(of, object)));
+    const { desired, owned } = goal.steps[at]!;
+    const actions = plan(
+      desired.filter((each) => !tally.isSliceOfRefused(each.of, each.object)),
+      owned,
+    );
+    gone.push(...actions.filter(({ op }) => op === 'delete'));
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
-    if ((await tally.execute(due, signal)) === 0) continue;
-    const isLast = at === steps.length - 1;
-    return tally.pass({ again: !isLast || isPartial || gone.length + foreign.length > 0 });
+    const written = await tally.execute(due, signal);
+    const { isPartial, foreign = [], retain = () => false } = goal;
+    if (written > 0) {
+      const isLast = at === steps.length - 1;
+      const goes = gone.some(({ of, object }) => !retain(of, object));
+      return tally.pass({ again: !isLast || isPartial || goes || foreign.length > 0 });
+    }
+    if (due.length > 0) goal = await renewed(goal, context, signal);
+    // Another sort of goal has steps of its own, for the next pass.
+    if (goal.steps.length !== steps.length) return tally.pass({ again: false });
   }
+  return tally.pass({ again: await clear(goal, gone, tally, signal) });
+}
+
+/**
+ * Returns what a pass is to come to after a request that wrote nothing. It may have waited for its answer until its
+ * deadline: a gateway that has died since must not get what was to be written when it lived (L104).
+ */
+const renewed = (
+  before: Goal,
+  context: Pick<PassContext<Reason>, 'renewed'>,
+  { aborted }: AbortSignal,
+): Promise<Goal> | Goal => (aborted ? before : (context.renewed?.() ?? before));
+
+/** Deletes what is not desired. Reports whether another pass is to follow: something may have had a name that is needed. */
+async function clear<R extends Reason>(
+  { retain = () => false, foreign = [] }: Goal,
+  undesired: readonly Action[],
+  tally: Tally<R>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const gone = undesired.filter(({ of, object }) => !retain(of, object));
   if (!tally.isViewOld && tally.unreplaced.size === 0) {
     // Who is stopped in between finds endpoints without a Service, and goes on; a Service without endpoints would get some.
     const isLast = ({ of }: Action): boolean => of === ENDPOINTS || of === ENDPOINT_SLICES;
@@ -150,9 +181,7 @@ async function stepTo<R extends Reason>(
     );
     await tally.execute(gone.filter(isLast), signal);
   }
-  // One of these may have had a name that is needed.
-  const cleared = tally.isViewOld ? 0 : await tally.execute(clearings(foreign, gone), signal);
-  return tally.pass({ again: cleared > 0 });
+  return !tally.isViewOld && (await tally.execute(clearings(foreign, gone), signal)) > 0;
 }
 
 /** The slices of others go from Services that stay. */

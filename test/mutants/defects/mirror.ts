@@ -59,8 +59,16 @@ export const MIRROR: readonly Defect[] = [
     tests: ['test/operator/mirror/foreign-slices.test.ts'],
     name: 'slices that others give our Services stay',
     rule: 'C3',
-    find: 'tally.isViewOld ? 0 : await tally.execute(clearings(foreign, gone), signal)',
-    replace: '0',
+    find: '!tally.isViewOld && (await tally.execute(clearings(foreign, gone), signal)) > 0',
+    replace: 'false',
+  },
+  {
+    ...PASS,
+    tests: ['test/operator/runtime/pass.test.ts'],
+    name: 'endpoints follow the gateway as it was before a write that had no answer',
+    rule: 'L104',
+    find: 'if (due.length > 0) goal = await renewed(goal, context, signal);',
+    replace: '',
   },
   {
     file: 'operator/mirror/manifests.ts',

@@ -238,6 +238,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 2,000 histories draws it',
   },
   {
+    rule: 'L104',
+    by: 'histories',
+    defects: ['endpoints follow the gateway as it was before a write that had no answer'],
+    outside: 'one of 10,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { ENDPOINTS, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
 import { MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
-import { takeStep } from '../../../operator/runtime/pass.ts';
+import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
+import type { Action } from '../../../operator/runtime/plan.ts';
 
 it('plans each step in a turn of its own while turns are over, as one may be of thousands of pods (E10)', async () => {
   const log: string[] = [];
@@ -22,4 +24,60 @@ it('plans each step in a turn of its own while turns are over, as one may be of 
     new AbortController().signal,
   );
   expect(log).toEqual(['turn', 'services', 'turn', 'endpoints']);
+});
+
+const SIGNAL = new AbortController().signal;
+const metadata = { name: 'web-west', namespace: 'shop' };
+
+/** A mirror whose endpoints are as the gateway is. */
+const mirror = (gateway: 'alive' | 'dead', given: Partial<Goal> = {}): Goal => ({
+  steps: [
+    { desired: [{ of: SERVICES, object: { metadata } }], owned: [] },
+    { desired: [{ of: ENDPOINTS, object: { metadata: { ...metadata, annotations: { gateway } } } }], owned: [] },
+  ],
+  isPartial: false,
+  isBlocked: false,
+  ...given,
+});
+
+/** Takes a step while the gateway dies, with these requests unanswered; returns what was written. */
+const whileItDies = async (goal: Goal, unanswered: (action: Action) => boolean, renewed: () => Promise<Goal>) => {
+  const written: unknown[] = [];
+  const execute = (action: Action) => {
+    if (unanswered(action)) return Promise.reject(new Error('no answer in 10 s'));
+    written.push(`${action.of.kind} ${action.object.metadata.annotations?.['gateway'] ?? ''}`.trim());
+    return Promise.resolve({ result: 'written', object: action.object } as const);
+  };
+  const pass = await takeStep(goal, { applier: { execute }, conflictRetryMs: 1, texts: MIRROR_TEXTS, renewed }, SIGNAL);
+  return { written, errors: pass.errors.length, again: pass.again };
+};
+
+it('writes what follows a request without an answer by what is known then (L104)', async () => {
+  const found = await whileItDies(
+    mirror('alive'),
+    ({ of }) => of === SERVICES,
+    () => Promise.resolve(mirror('dead')),
+  );
+  expect(found).toEqual({ written: ['Endpoints dead'], errors: 1, again: false });
+});
+
+it('writes nothing more where something of another sort is decided meanwhile (L104)', async () => {
+  const found = await whileItDies(
+    mirror('alive'),
+    ({ of }) => of === SERVICES,
+    () => Promise.resolve({ ...mirror('dead'), steps: [] }),
+  );
+  expect(found).toEqual({ written: [], errors: 1, again: false });
+});
+
+it('writes a mirror by what is known when its namespace was asked for (L104)', async () => {
+  const namespaces = [{ of: NAMESPACES, object: { metadata: { name: 'shop' } } }];
+  const goal = mirror('alive', { namespaces });
+  const later = { ...mirror('dead'), steps: [{ desired: [], owned: [] }, mirror('dead').steps[1]!] };
+  const found = await whileItDies(
+    goal,
+    ({ of }) => of === NAMESPACES,
+    () => Promise.resolve(later),
+  );
+  expect(found.written).toEqual(['Endpoints dead']);
 });
