@@ -130,14 +130,13 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
   );
   let goal = namespaces.length === 0 ? begun : await renewed(begun, context, signal);
   const gone: Action[] = [];
-  for (let at = 0; at < goal.steps.length; at += 1) {
+  for (const at of steps.keys()) {
+    const step = goal.steps[at];
+    if (step === undefined) break;
     // That of thousands of pods takes long. Whatever happens in between, each write is conditional.
     await giveWay(context.turns ?? ENDLESS);
-    const { desired, owned } = goal.steps[at]!;
-    const actions = plan(
-      desired.filter((each) => !tally.isSliceOfRefused(each.of, each.object)),
-      owned,
-    );
+    const isAllowed = ({ of, object }: Desired): boolean => !tally.isSliceOfRefused(of, object);
+    const actions = plan(step.desired.filter(isAllowed), step.owned);
     gone.push(...actions.filter(({ op }) => op === 'delete'));
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
     const written = await tally.execute(due, signal);
