@@ -18,10 +18,18 @@ const PART = 0.5;
 interface Loss {
   readonly what: string;
   readonly deleted: { readonly services: Set<string>; readonly pods: Set<string> };
+  /** Since when the operator may know of it; Infinity while it cannot. */
+  readonly knownMs: () => number;
+}
+
+/** What a key was lost by, and by what before. */
+interface Cause {
+  readonly loss: Loss;
+  readonly former: Cause | undefined;
 }
 
 /** By key. */
-type Losses = ReadonlyMap<string, Loss>;
+type Losses = ReadonlyMap<string, Cause>;
 
 interface Counts {
   readonly services: number;
@@ -66,6 +74,8 @@ export interface Lack {
    * either may take others with it, so that they are counted apart. @default - none
    */
   readonly again?: Exported;
+  /** Since when the operator may know of it; Infinity while it cannot. @default - from the beginning */
+  readonly knownMs?: () => number;
   /** Keys of all that there is for a target cluster: what has nothing yet is no loss. */
   readonly there: (cluster: string) => readonly string[];
 }
@@ -101,7 +111,7 @@ export class Guard {
   readonly #complain: (what: string) => void;
   readonly #noun: string;
   /** By target cluster name, then by key. */
-  readonly #losses = new Map<string, Map<string, Loss>>();
+  readonly #losses = new Map<string, Map<string, Cause>>();
   /** Those of Services and of pods that there are, and the most that there were, by target cluster name. */
   readonly #counts = new Map<string, Counts>();
   readonly #most = new Map<string, Counts>();
@@ -116,22 +126,23 @@ export class Guard {
    * A target lost what is in `before` and not in `after`.
    * @param clusters names of the target clusters as which it is mirrored
    */
-  lost(what: string, clusters: readonly string[], { before, after, again = new Set(), there }: Lack): void {
+  lost(what: string, clusters: readonly string[], { before, after, again = new Set(), there, knownMs }: Lack): void {
     const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
-    const loss = lossOf(what);
+    const loss = lossOf(what, knownMs);
     // Another list has them.
-    const byHand = lossOf(`${what}, of slices made by hand`);
-    const twice = lossOf(`${what}, which was not the first loss of them`);
+    const byHand = lossOf(`${what}, of slices made by hand`, knownMs);
+    const twice = lossOf(`${what}, which was not the first loss of them`, knownMs);
     for (const cluster of clusters) {
-      const losses = this.#losses.get(cluster) ?? new Map<string, Loss>();
+      const losses = this.#losses.get(cluster) ?? new Map<string, Cause>();
       this.#losses.set(cluster, losses);
       const kept = there(cluster);
       const pods = kept.filter(isOfPod).length;
       this.#counts.set(cluster, { services: kept.length - pods, pods });
       this.#noteMost(cluster);
       const had = new Set(kept);
-      for (const key of again) if (losses.has(key)) losses.set(key, twice);
-      for (const key of gone) if (had.has(key)) losses.set(key, isByHand(key) ? byHand : loss);
+      const put = (key: string, by: Loss): unknown => losses.set(key, { loss: by, former: losses.get(key) });
+      for (const key of again) if (losses.has(key)) put(key, twice);
+      for (const key of gone) if (had.has(key)) put(key, isByHand(key) ? byHand : loss);
     }
   }
 
@@ -178,9 +189,13 @@ export class Guard {
   /**
    * The operator deleted one.
    * @param isExported whether the Service of a key is exported by the target now
+   * @param sentMs when it asked for that
    */
-  deleted(cluster: string, key: string, isExported: (service: string) => boolean): void {
-    const loss = this.#losses.get(cluster)?.get(key);
+  deleted(cluster: string, key: string, isExported: (service: string) => boolean, sentMs: number): void {
+    let cause = this.#losses.get(cluster)?.get(key);
+    // Nobody deletes for a loss that cannot be known yet: it was lost before, and its deletion was under way.
+    while (cause !== undefined && sentMs < cause.loss.knownMs()) cause = cause.former;
+    const loss = cause?.loss;
     // With a Service go the mirrors of its pods.
     if (loss === undefined || (isOfPod(key) && !isExported(serviceOf(key)))) return;
     const kind = isOfPod(key) ? 'pods' : 'services';
@@ -195,7 +210,10 @@ export class Guard {
   }
 }
 
-const lossOf = (what: string): Loss => ({ what, deleted: { services: new Set(), pods: new Set() } });
+const lossOf = (what: string, knownMs: Lack['knownMs'] = () => -Infinity): Loss => ({
+  ...{ what, knownMs },
+  deleted: { services: new Set(), pods: new Set() },
+});
 
 const serviceOf = (key: string): string => key.replace(/#.*/, '');
 

@@ -344,7 +344,7 @@ export class Judge {
         if (!this.isWritten(object)) this.complain(`${what}: does not have the labels that make it ours`);
         if (isFederated(object)) this.#sawFederated(sender, { type, object, previous }, what);
         else this.#mustHoldLeases(sender, [clusterOf(object) ?? ''], what);
-        if (plural === 'services') this.#sawMirror(type, object);
+        if (plural === 'services') this.#sawMirror(sender, type, object);
         if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
         return;
       default:
@@ -367,7 +367,7 @@ export class Judge {
   /** E5, I6. What is in a namespace goes with it. */
   #memberships(sender: Sender | undefined, event: StorageEvent): void {
     const isByUs = sender !== undefined && !this.#isTerminating(event.object.metadata.namespace ?? '');
-    this.lostMembers?.changed(event, { isByUs });
+    this.lostMembers?.changed(event, { isByUs, sentMs: sender?.sentMs ?? Infinity });
   }
 
   /** G1. */
@@ -384,20 +384,21 @@ export class Judge {
   }
 
   /** E6. */
-  #sawMirror(type: StorageEvent['type'], mirror: KubeObject): void {
+  #sawMirror({ sentMs }: Sender, type: StorageEvent['type'], mirror: KubeObject): void {
     const cluster = mirror.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
     if (type !== 'DELETED' || !this.isMirror(mirror)) return;
     const kept = keptMirror(cluster, mirror);
     if (kept !== undefined) this.lost.deleted(kept, `mirror ${mirror.metadata.namespace}/${mirror.metadata.name}`);
     const links = LINKS.flatMap((name) => this.#linkOf(name) ?? []).filter((link) => clusterOfLink(link) === cluster);
-    this.guard.deleted(cluster, keyOfMirror(cluster, mirror), (key) => {
+    const isExported = (key: string): boolean => {
       const [namespace = '', name = ''] = key.split('/');
       return this.targetsOf(cluster).some((target) => {
         const service = target.get('v1', 'Service', namespace, name);
         const isAdmitted = links.every(({ spec }) => service && verdictOn(spec as Choosy, service).isAdmitted);
         return service?.metadata.labels?.[EXPORT_LABEL] !== undefined && isAdmitted;
       });
-    });
+    };
+    this.guard.deleted(cluster, keyOfMirror(cluster, mirror), isExported, sentMs);
   }
 
   /** H1: what is written under no Lease but that of the operator. */

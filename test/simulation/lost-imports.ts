@@ -148,15 +148,21 @@ export class LostImports {
     this.#lost.restored();
     this.#ips.clear();
     this.#shown.clear();
-    for (const each of all(this.#options.east, SERVICE_IMPORT)) this.#count(keyOf(each), false);
+    for (const each of all(this.#options.east, SERVICE_IMPORT)) this.#count(keyOf(each), undefined);
   }
 
-  /** A ServiceImport of ours, or what is derived from one, was written or deleted, by whomever. */
-  changed({ type, object, previous }: StorageEvent, { isByUs }: { readonly isByUs: boolean }): void {
+  /**
+   * A ServiceImport of ours, or what is derived from one, was written or deleted, by whomever.
+   * @param sentMs when the operator asked for that, if it did
+   */
+  changed(
+    { type, object, previous }: StorageEvent,
+    { isByUs, sentMs }: { readonly isByUs: boolean; readonly sentMs: number },
+  ): void {
     const key = importOf(object) ?? (previous && importOf(previous));
     if (key === undefined) return;
     const live = this.#liveOf(key);
-    this.#count(key, isByUs);
+    this.#count(key, isByUs ? sentMs : undefined);
     for (const target of TARGETS) {
       const kept = { id: `${(live ?? object).metadata.uid} ${target}`, cluster: target, key };
       if (live !== undefined && this.#namesOf(target).some((each) => this.#shown.get(key)?.has(each) === true))
@@ -188,7 +194,8 @@ export class LostImports {
       this.#options.complain(`ServiceImport ${keyOf(object)} had ${before}, and has ${ips.join()} now (K3)`);
   }
 
-  #count(key: string, isByUs: boolean): void {
+  /** @param sentMs when the operator asked for what has changed; undefined: somebody else did */
+  #count(key: string, sentMs: number | undefined): void {
     const before = this.#shown.get(key) ?? new Set();
     const after = this.#partsOf(key);
     this.#shown.set(key, after);
@@ -196,7 +203,7 @@ export class LostImports {
     for (const cluster of before) {
       if (after.has(cluster)) continue;
       this.guard.counted(cluster, key, -1);
-      if (isByUs) this.guard.deleted(cluster, key, () => true);
+      if (sentMs !== undefined) this.guard.deleted(cluster, key, () => true, sentMs);
     }
   }
 

@@ -142,8 +142,14 @@ export class LostMembers {
     for (const key of before) this.#shown.set(key, this.#membersOf(key));
   }
 
-  /** A federated Service or a slice of one was written or deleted, by whomever. */
-  changed({ type, object, previous }: StorageEvent, { isByUs }: { readonly isByUs: boolean }): void {
+  /**
+   * A federated Service or a slice of one was written or deleted, by whomever.
+   * @param sentMs when the operator asked for that, if it did
+   */
+  changed(
+    { type, object, previous }: StorageEvent,
+    { isByUs, sentMs }: { readonly isByUs: boolean; readonly sentMs: number },
+  ): void {
     const subject = isFederated(object) ? object : previous;
     if (subject === undefined || !isFederated(subject)) return;
     const key = joinedBy(subject);
@@ -162,12 +168,15 @@ export class LostMembers {
       if (after.has(cluster)) continue;
       const kept = this.#kept(key, cluster);
       const isUndone = this.#undone.has(`${key} ${cluster}`);
-      if (isByUs && !isUndone && !this.#uneven.has(key) && !this.#isTaken(key))
+      // A slice that was asked for while a Lease was lost may be made late. A list of members that hides it may have been
+      // asked for by then: its precondition is of the Service, and does not tell that there is a slice.
+      const isUnseen = this.#members.wasMadeAfter(kept, sentMs);
+      if (isByUs && !isUndone && !isUnseen && !this.#uneven.has(key) && !this.#isTaken(key))
         this.#members.deleted(kept, `the membership of ${cluster} in ${key}-federated`);
       this.#members.went(kept);
       this.guard.counted(cluster, key, -1);
-      if (isByUs) this.guard.deleted(cluster, key, () => true);
-      else this.guard.forgive(cluster, key);
+      if (!isByUs) this.guard.forgive(cluster, key);
+      else if (!isUnseen) this.guard.deleted(cluster, key, () => true, sentMs);
     }
     // Who gives a Service another shape has it anew: whoever serves it then may know of none of its members.
     const isReshaped = previous !== undefined && leadsThroughGateways(previous) !== leadsThroughGateways(object);

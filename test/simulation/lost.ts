@@ -122,6 +122,11 @@ export class Lost {
     this.#madeMs.delete(id);
   }
 
+  /** Whether something was made after a request had been sent, so that whoever sent it knew nothing of it. */
+  wasMadeAfter({ id }: Kept, sentMs: number): boolean {
+    return (this.#madeMs.get(id) ?? -Infinity) > sentMs;
+  }
+
   /** The operator deleted something. @param what it was */
   deleted({ id, cluster, key }: Kept, what: string): void {
     const madeMs = this.#madeMs.get(id);

@@ -510,10 +510,11 @@ export class Stage {
     const told = this.parts.map((part) => part.lose?.(name, what, clusters));
     lose(this.targets[name]);
     const target = this.targets[name];
-    for (const each of told) each?.();
+    const knownMs = this.#firstAskedMs(target);
+    for (const each of told) each?.(knownMs);
     const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
     this.judge.guard.lost(what, clusters, {
-      ...{ before, after: exportedBy(target) },
+      ...{ before, after: exportedBy(target), knownMs },
       there: (cluster) =>
         mirrors
           .filter(({ metadata: { labels } }) => labels?.['mirror.linkerd.io/cluster-name'] === cluster)
@@ -521,8 +522,15 @@ export class Stage {
     });
     this.judge.lost.targetReplaced(name, target);
     this.judge.lostPods.targetReplaced(name, target);
-    this.judge.lostMembers?.lost(what, clusters, { before: members, after: membersOf(target) });
+    this.judge.lostMembers?.lost(what, clusters, { before: members, after: membersOf(target), knownMs });
     this.judge.lostMembers?.targetReplaced(name, target);
+  }
+
+  /** When a target is first asked from now on: what nobody reported is known to nobody before. */
+  #firstAskedMs(target: HistoryCluster): () => number {
+    let askedMs = Infinity;
+    target.onOperatorRequest(() => (askedMs = Math.min(askedMs, this.world.nowMs)));
+    return () => askedMs;
   }
 
   #clusterOf(name: LinkName): string | undefined {

@@ -64,8 +64,9 @@ class Imports implements Part {
     });
     east.onWrite((sender, { plural }, event) => {
       if (plural === 'links' || plural === 'leases' || plural === 'clusterproperties') this.#lost.linksChanged();
-      if (plural === 'services' || plural === 'endpointslices' || plural === 'serviceimports')
-        this.#lost.changed(event, { isByUs: sender !== undefined && !judge.isTerminating(event.object) });
+      if (plural !== 'services' && plural !== 'endpointslices' && plural !== 'serviceimports') return;
+      const isByUs = sender !== undefined && !judge.isTerminating(event.object);
+      this.#lost.changed(event, { isByUs, sentMs: sender?.sentMs ?? Infinity });
     });
     // Any cluster may become a target.
     for (const cluster of stage.clusters.slice(1)) {
@@ -182,15 +183,15 @@ class Imports implements Part {
     this.#lost.restored();
   }
 
-  lose(name: TargetName, what: string, clusters: readonly string[]): () => void {
+  lose(name: TargetName, what: string, clusters: readonly string[]): (knownMs: () => number) => void {
     const { targets } = this.#stage;
     const before = exportedBy(targets[name]);
     const halves = halvesIn(targets[name]);
-    return () => {
+    return (knownMs) => {
       const target = targets[name];
       const left = halvesIn(target);
       const again = new Set([...halves].flatMap(([half, key]) => (left.has(half) ? [] : [key])));
-      this.#lost.lost(what, clusters, { before, after: exportedBy(target), again });
+      this.#lost.lost(what, clusters, { before, after: exportedBy(target), again, knownMs });
       this.#lost.targetReplaced(name, target);
     };
   }

@@ -47,9 +47,9 @@ export interface Part {
    * A target is about to lose something without anybody deleting it.
    * @param what loses it
    * @param clusters what the target is called
-   * @returns called when it has
+   * @returns called when it has, with what tells since when the operator may know of it
    */
-  lose?(target: TargetName, what: string, clusters: readonly string[]): () => void;
+  lose?(target: TargetName, what: string, clusters: readonly string[]): (knownMs: () => number) => void;
 }
 
 /** A feature that histories may have. */
