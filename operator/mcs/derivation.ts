@@ -169,7 +169,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
     this.#options.parties.forgetAnswers(key, exports, this.#standing(key));
     const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
-    return merged([reported, { requeueAfterMs: soonest(departures) }]);
+    // A pod that waits for an answer is yet to go: what failed when it was to go before is not tried sooner for that.
+    const isPending = departures.includes(Infinity);
+    return merged([reported, { isPending, requeueAfterMs: soonest(departures) }]);
   }
 
   /**

@@ -91,6 +91,14 @@ export const MCS: readonly Defect[] = [
   {
     file: 'operator/mcs/derivation.ts',
     tests: ['test/operator/mcs/imports.test.ts'],
+    name: 'a pod that waits for an answer takes back that its objects could not be deleted',
+    rule: 'L101',
+    find: 'const isPending = departures.includes(Infinity);',
+    replace: 'const isPending = false;',
+  },
+  {
+    file: 'operator/mcs/derivation.ts',
+    tests: ['test/operator/mcs/imports.test.ts'],
     name: 'L85 a derived Service that names another operator is put right before that can take it over',
     rule: 'K7',
     find: 'if (nowMs < sinceMs + DOUBT_MS) return true;',

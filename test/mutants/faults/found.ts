@@ -238,6 +238,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 2,000 histories draws it',
   },
   {
+    rule: 'L101',
+    by: 'histories',
+    defects: ['a pod that waits for an answer takes back that its objects could not be deleted'],
+    outside: 'one of 12,000 histories draws it',
+  },
+  {
     rule: 'L104',
     by: 'histories',
     defects: ['endpoints follow the gateway as it was before a write that had no answer'],

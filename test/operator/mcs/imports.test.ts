@@ -6,6 +6,7 @@ import { formerExporter } from '../../../operator/mcs/session-party.ts';
 import { Imports } from '../../../operator/mcs/imports.ts';
 import type { Exporting, ImportParty } from '../../../operator/mcs/party.ts';
 import type { LocalExporter, TargetExporter } from '../../../operator/mcs/observed.ts';
+import type { PodAnswers } from '../../../operator/target/aspect.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { namespace } from '../../support/builders.ts';
@@ -57,6 +58,10 @@ describe('the controller of ServiceImports', () => {
   let importSettledMs: number;
   /** How long the Service of a pod that is gone stays. */
   let podGraceMs: number;
+  /** Longest wait between two attempts, in milliseconds. */
+  let retryCapMs: number;
+  /** What targets answer about pods. */
+  let pods: PodAnswers;
   let stop: AbortController;
   let running: Promise<void>;
   /** The operator that a Service names, as it is known. */
@@ -64,7 +69,7 @@ describe('the controller of ServiceImports', () => {
 
   beforeEach(async () => {
     stage = await Stage.start({
-      tuning: { retryBackoff: { baseMs: 5, capMs: 20 }, conflictRetryMs: 10, statusPeriodMs: 0 },
+      tuning: { conflictRetryMs: 10, statusPeriodMs: 0 },
     });
     for (const crd of CRDS) await installCrd(stage.east, crd);
     here = local();
@@ -82,6 +87,8 @@ describe('the controller of ServiceImports', () => {
     importSettledMs = 60_000;
     writesAtOnce = 32;
     podGraceMs = 0;
+    retryCapMs = 20;
+    pods = { lacks: () => confirms, ask: () => undefined, forget: () => undefined };
     stop = new AbortController();
     running = Promise.resolve();
   });
@@ -113,7 +120,6 @@ describe('the controller of ServiceImports', () => {
     parties.set(cluster, observed);
     const seniority = { createdAt: '2026-01-01T00:00:00Z', name: cluster };
     const base = exporter(cluster, () => parties.get(cluster) ?? observed);
-    const pods = { lacks: () => confirms, ask: () => undefined, forget: () => undefined };
     return Object.defineProperties(
       { cluster, seniority, pods } as Partial<ImportParty> as ImportParty,
       Object.getOwnPropertyDescriptors(base),
@@ -129,7 +135,7 @@ describe('the controller of ServiceImports', () => {
         mayWrite: () => mayWrite,
         writes: new FairSemaphore(writesAtOnce),
         config: { ...env.config, endpointMirrorGraceMs: podGraceMs },
-        tuning: { ...env.tuning, importSettledMs },
+        tuning: { ...env.tuning, importSettledMs, retryBackoff: { baseMs: 5, capMs: retryCapMs } },
       },
       events: {
         record: ({ kind, namespace: within = '', name }, type, reason) =>
@@ -435,6 +441,42 @@ describe('the controller of ServiceImports', () => {
     await change(pods('web-0'));
     await eventually('its Service is gone', async () => Object.keys(services()).join() === 'web-0');
     expect(services()['web-0']).toBe(before['web-0']);
+  });
+
+  it('asks less and less often about a pod that is gone while its Service cannot be deleted (E11, L101)', async () => {
+    const web = (...slices: NonNullable<TargetExporter['slices']>): TargetExporter =>
+      target('a', { service: service({ clusterIP: 'None' }), slices });
+    let asked = 0;
+    let state: 'idle' | 'asked' | 'answered' = 'idle';
+    pods = {
+      lacks: () => state === 'answered',
+      ask: (key) => {
+        if (state !== 'idle') return;
+        asked += 1;
+        state = 'asked';
+        setImmediate(() => {
+          state = 'answered';
+          imports.add(key);
+        });
+      },
+      forget: () => (state = 'idle'),
+    };
+    retryCapMs = 60_000;
+    await start(web(podSlice([{ hostname: 'web-0' }])));
+    const heal = stage.east.faults.refuse({
+      failure: { kind: 'status', code: 500 },
+      match: ({ verb }) => verb === 'delete',
+    });
+    await change(web(podSlice([])));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(asked).toBeGreaterThan(1);
+    // Each wait is twice as long as the one before.
+    expect(asked).toBeLessThan(12);
+    heal();
+    await change(web(podSlice([])));
+    await eventually('its Service is gone', async () =>
+      stage.east.store.list('v1', 'Service', 'shop').every(({ metadata }) => metadata.name === 'web-clusterset'),
+    );
   });
 
   it('gives a derived Service other addresses once another has taken its own (K3)', async () => {
