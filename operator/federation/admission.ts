@@ -102,8 +102,8 @@ const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 
 /**
- * Reports whether the Link of a member asks for gateway mode, and has a gateway that a port of the member can cross.
- * The gateway need not have an address yet.
+ * Reports whether the Link of a member asks for gateway mode and has a gateway, and the Service of the member has a
+ * port that a gateway can carry. The gateway need not have an address yet.
  */
 const wantsGateways = ({ target, service }: Member): boolean =>
   target?.mode === 'gateway' && target.gateway !== undefined && portsIn('gateway', service).length > 0;

@@ -9,8 +9,9 @@ import { invalidMember } from './refusals.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns the clusters because of which a federated Service without members is kept; empty if it has members.
- * `undefined` stands for the local cluster.
+ * Returns the clusters that may yet have a member of a federated Service without members. The Service is kept because
+ * of them. The result is empty if the Service has members, does not exist or is not ours. `undefined` stands for the
+ * local cluster.
  */
 export function awaitedClusters(
   { live, local, targets }: ObservedFederation,

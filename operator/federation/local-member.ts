@@ -53,8 +53,8 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   /**
-   * Reports whether a write may be sent now: we certainly hold the Lease of local memberships, or nothing was decided
-   * under it.
+   * Reports whether a write may be sent now. It may if we certainly hold the Lease of local memberships. It also may if
+   * we do not count as the holder, because the write was then decided without the Lease.
    */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 

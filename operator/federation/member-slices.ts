@@ -21,9 +21,9 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
  * Returns a member of a target as input of the construct, with the present endpoints of the gateway. What is not known
- * of the gateway or the pods is taken from the existing slices, such as readiness before the first verdict (rule F2).
- * If there is no address, or the target cannot be read, the result has no endpoints, and the construct renders no
- * slices.
+ * of the gateway or the pods is taken from the existing slices. For example, until the probes have given a first
+ * verdict on the gateway, the slices say whether it is alive (rule F2). If the gateway has no address, or the target
+ * cannot be read, the result has no endpoints, and the construct renders no slices.
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
   const { link, knowledge } = target;

@@ -10,7 +10,7 @@ import type { Aspect } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 import type { DiscoveredClusters } from './party.ts';
 
-/** State of the source cluster that decides about members of target clusters. */
+/** The state of the source cluster on which it depends whether Services of target clusters become members. */
 export interface Surroundings {
   readonly config: OperatorConfig;
   readonly source: Pick<SourceStores, 'namespaces'>;

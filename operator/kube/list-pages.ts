@@ -17,9 +17,9 @@ export interface ListPagesOptions<T extends KubeObject> {
   readonly resource: Resource;
   readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   readonly sink: ListSink<T>;
-  /** Most objects. @default - no limit */
+  /** Largest number of objects that are listed. @default - no limit */
   readonly maxObjects?: number | undefined;
-  /** Most bytes that they take, as the sink weighs them. @default - no limit */
+  /** Largest number of bytes of the objects that are listed, as the sink weighs them. @default - no limit */
   readonly maxBytes?: number | undefined;
 }
 

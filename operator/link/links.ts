@@ -28,14 +28,17 @@ export interface LinkRead {
   readonly accepted: Verdict;
 }
 
-/** The cluster that each Link was last served for, or keeps, by the Link's name. The Link's Lease records it. */
+/**
+ * The target cluster that the Lease of each Link records, by the name of the Link. It is the cluster for which the Link
+ * was last served, or whose mirrors the Link keeps.
+ */
 export type Served = ReadonlyMap<string, string>;
 
 /** What must be done for one target cluster. */
 export type Assignment =
   /** The Link has the cluster, and is served. */
   | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
-  /** An invalid Link has the cluster, and stays served by its last valid spec (rule E7). */
+  /** An invalid Link has the cluster. The operator continues to serve it with its last valid spec (rule E7). */
   | { readonly do: 'continue'; readonly link: LinkRead }
   /**
    * No Link has the cluster, but this invalid Link names it, and keeps the mirrors that another Link left (rule E9).

@@ -84,8 +84,8 @@ export class Records {
   }
 
   /**
-   * Returns the spec that an invalid Link was last served by for a cluster; undefined if its Lease does not record
-   * one.
+   * Returns the valid spec with which a Link that is now invalid was last served for a cluster. Undefined if its Lease
+   * does not record such a spec.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {

@@ -36,7 +36,7 @@ export class Roster {
     return link;
   }
 
-  /** Handles a Link that was created, changed or deleted, and has been read. */
+  /** Handles that a Link was created, changed or deleted. The option `reads` already shows the change. */
   changed(name: string): void {
     const { reads } = this.#options;
     if (reads.has(name)) this.#judge(name);

@@ -124,10 +124,11 @@ function withinBytes(observed: ObservedImport): ObservedImport {
 }
 
 /**
- * Returns the resolution that the content of the ServiceImport is taken from. Undefined if the present content stays,
- * because the exports of one of its clusters are not known. If somebody has deleted the ServiceImport, no content is
- * left: the known exports then decide all the same, unless the remaining objects are of another type (ClusterSetIP or
- * Headless).
+ * Returns the resolution from which the content of the ServiceImport is taken; undefined if its present content stays.
+ * The content stays while the exports of one of its clusters are not known. If somebody has deleted the ServiceImport,
+ * there is no content to keep, and the known exports decide. They do not decide if they ask for one type (ClusterSetIP
+ * or Headless) and the remaining derived objects belong to a ServiceImport of the other type.
+ * @param stays clusters of the ServiceImport whose exports are not known
  */
 function decisive(
   observed: ObservedImport,

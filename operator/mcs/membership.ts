@@ -1,4 +1,4 @@
-/** Reads the clusters that a ServiceImport consists of from its objects. Pure. */
+/** Finds out from the existing objects of a ServiceImport which clusters are part of it. Pure. */
 import type { ImportType } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';

@@ -51,9 +51,9 @@ export interface TargetExporter extends Party {
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether the cluster may export the Service although that is not known: the cluster has not answered since its Link
-   * came to be served, or the Link is about to be served. An answer that ServiceExports are not served, or may not be
-   * read, counts as an answer. @default false
+   * Whether the cluster may turn out to export the Service, because its exports have not been read yet. Either its Link
+   * is about to be served, or the cluster has not answered since its Link came to be served. An answer that
+   * ServiceExports are not served, or may not be read, counts as an answer. @default false
    */
   readonly mayExport?: boolean;
   /**

@@ -29,7 +29,10 @@ export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
   /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
-  /** Tells whether pods are certainly gone from an exported Service, so that their objects may be removed. */
+  /**
+   * Tells whether a pod is certainly gone from an exported Service, so that the objects that stand for the pod may be
+   * removed.
+   */
   readonly pods: PodAnswers;
 }
 

@@ -32,8 +32,8 @@ export interface ImportFindings {
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
   /**
-   * Whether a part of the status is not rewritten because a cluster is about to become known: the condition `Conflict`
-   * of the ServiceExport, or the status of the ServiceImport.
+   * What is not rewritten for now, because the exports of a cluster are about to become known. `conflict`: the
+   * condition `Conflict` of the ServiceExport. `ofImport`: the status of the ServiceImport.
    */
   readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
@@ -85,7 +85,7 @@ export class ImportReport {
   /**
    * Reports why a key cannot be imported, once for each message.
    * @param obstacle what prevents the import; undefined if nothing does any more
-   * @param object about which an Event is recorded. @default - none is recorded
+   * @param object the object about which an Event is recorded. @default - no Event is recorded
    */
   say(key: string, obstacle: Refusal | undefined, object?: KubeObject & { readonly kind: string }): void {
     const before = this.#said.get(key);

@@ -41,8 +41,8 @@ export interface Shape {
 }
 
 /**
- * A cluster as input of the construct, the objects of the cluster that stay beside it, and notes about what is left
- * out.
+ * A cluster as input of the construct. It comes with the existing objects of the cluster that stay although the
+ * construct does not render them, and with notes about pods that are not imported.
  */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
   readonly cluster: ImportedCluster;

@@ -22,8 +22,9 @@ export interface OptionalKindOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Most objects, and most bytes that they take as the store weighs them, in each partition. @default - no limit */
+  /** Largest number of objects in each partition. @default - no limit */
   readonly maxObjects?: number | undefined;
+  /** Largest number of bytes of the objects in each partition, as the store weighs them. @default - no limit */
   readonly maxBytes?: number | undefined;
   /** How it is logged that a kind cannot be read though the server serves it. @default warn */
   readonly level?: 'warn' | 'info' | 'debug' | undefined;

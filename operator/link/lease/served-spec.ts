@@ -46,9 +46,9 @@ export const recordOf = (served: ServedSpec | undefined, leaseTransitions: numbe
   noteOf(NOTE, served, leaseTransitions);
 
 /**
- * Returns the spec that an invalid Link was last served by for a cluster, as its Lease records it. Undefined if the
- * record is missing or invalid, or belongs to a deleted Link, or if somebody else has held the Lease since it was
- * written.
+ * Returns the valid spec with which a Link that is now invalid was last served for a cluster, as its Lease records it.
+ * Undefined if the record is missing or invalid, or belongs to another cluster or to a deleted Link. Also undefined if
+ * somebody else has held the Lease since the record was written.
  */
 export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string): LastServed | undefined => {
   const { [Annotation.targetCluster]: recorded } = lease.metadata.annotations ?? {};

@@ -50,7 +50,10 @@ const MAX_PERIODS = 5;
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
-  /** The last patch, the status that the API server returned for it, and the Link as last seen before that. */
+  /**
+   * The last write that succeeded. `patch`: the status that was sent. `answered`: the status that the API server
+   * returned. `link`: the Link as it was last read before the write began.
+   */
   #sent:
     { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject | undefined } | undefined;
   #timer: NodeJS.Timeout | undefined;

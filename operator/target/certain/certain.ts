@@ -1,7 +1,8 @@
 /**
- * An aspect of a target, with everything that must be certain before an object derived from it is deleted or created.
- * Before a deletion: enough has been listed, the deletion is not held (rule E6), and the target, asked about this one
- * key, has confirmed it (rule A2). Before a creation: the limit admits the key (rule E10).
+ * Adds to an aspect of a target the checks that must pass before an object made from a key of the aspect is deleted or
+ * created. Before a deletion, enough must have been listed, the deletion must not be held (rule E6), and the target must
+ * have confirmed, when asked about this one key, that the key is gone (rule A2). Before a creation, the limit must admit
+ * the key (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
 import { type Aspect, type Certainty, confirmsGone } from '../aspect.ts';

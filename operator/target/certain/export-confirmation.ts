@@ -1,8 +1,8 @@
 /**
  * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The cluster is asked
- * for that one export and, if there is none, whether new ones can be created: a CRD that is being deleted loses its
- * objects first. Exports that vanished with their CRD do not count as gone until some time after the CRD is back. Only
- * list and discovery requests are sent.
+ * for that one ServiceExport. If there is none, the cluster is asked whether ServiceExports can be created, because a
+ * CRD that is being deleted loses its objects first. ServiceExports that vanished with their CRD do not count as gone
+ * until some time after the CRD is back. Only list and discovery requests are sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';

@@ -119,7 +119,10 @@ export class SortLosses {
     this.#mostLeaving = LOOKED_THROUGH + 2 * this.#leaving.size;
   }
 
-  /** Forgets which keys are leaving, since the watches that reported them are started anew with other selectors. */
+  /**
+   * Forgets which keys are leaving. Called when watches are started anew with other selectors: the deletions that the
+   * earlier watches reported no longer count.
+   */
   restarted(): void {
     this.#leaving.clear();
   }
@@ -175,7 +178,7 @@ export class Losses {
 
   /**
    * Adds an aspect.
-   * @param nameOf returns a name for a key that no key of another aspect has
+   * @param nameOf returns the name of a key of this aspect; it must differ from the names of all keys of other aspects
    */
   sort(nameOf: (key: string) => string): SortLosses {
     const sort = new SortLosses(nameOf, this.confirmed);

@@ -3,7 +3,10 @@
  * reported.
  */
 
-/** Most objects of one list and its watch: several times what anybody mirrors. */
+/** Largest number of objects of one list and its watch: several times what anybody mirrors. */
 export const MAX_OBJECTS = 50_000;
-/** Most bytes of the objects of one list and its watch: enough for 10,000 Services with 6 KiB of annotations each. */
+/**
+ * Largest number of bytes of the objects of one list and its watch: enough for 10,000 Services with 6 KiB of annotations
+ * each.
+ */
 export const MAX_BYTES = 64 * 1024 * 1024;

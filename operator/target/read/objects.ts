@@ -115,8 +115,8 @@ const trimSlice = (slice: EndpointSlice): EndpointSlice =>
   }));
 
 /**
- * Keeps addresses as well, and drops addresses and hostnames that are invalid: because of a single one, the API server
- * would refuse the whole slice.
+ * Keeps hostnames, conditions, ports and addresses, but drops invalid addresses and hostnames. The API server refuses a
+ * whole slice if one of its addresses or hostnames is invalid.
  */
 function trimExportedSlice(slice: EndpointSlice): EndpointSlice {
   const isOfNames = slice.addressType === 'FQDN';
@@ -135,7 +135,7 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
     only(endpoint, 'addresses', 'conditions', 'hostname', 'targetRef', 'nodeName', 'zone'),
   );
 
-/** Most addresses of an endpoint that the API server allows. */
+/** Largest number of addresses of one endpoint that the API server allows. */
 const MAX_ADDRESSES = 100;
 
 /** Returns the addresses of an endpoint that a slice of this address type in another cluster may list. */

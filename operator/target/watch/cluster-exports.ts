@@ -30,8 +30,9 @@ export interface ClusterExportsListener extends IdentityListener {
    */
   changed(key: string): void;
   /**
-   * Handles that ServiceExports or their Services were listed anew, or that what is known of all exports may have
-   * changed. After a list, this is called before {@link changed} is called for the changes that the list shows.
+   * Handles that ServiceExports or their Services were listed anew, or that the state of any export may have changed
+   * for another reason. After a list, this is called first, and then {@link changed} for each change that the list
+   * shows.
    */
   relisted(): void;
   /**
@@ -170,8 +171,8 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Reports whether enough has been listed to say what the cluster exports under a key: its ServiceExports and, if
-   * there is one of this key, the Services.
+   * Reports whether enough has been listed to say what the cluster exports under a key. The ServiceExports of the
+   * namespace must have been listed. If one of them has this key, the Services must have been listed as well.
    */
   decides(key: string): boolean {
     const { namespace } = splitKey(key);

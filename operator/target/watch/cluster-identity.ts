@@ -21,7 +21,9 @@ export interface ClusterIdentityOptions extends Omit<
   readonly listener: IdentityListener;
 }
 
-/** Most objects that are read: there is one such object, but a server may ignore the field selector. */
+/**
+ * Largest number of objects that are read. The field selector selects one object, but a server may ignore it.
+ */
 const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {

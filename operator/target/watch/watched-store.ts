@@ -15,9 +15,9 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly labelSelector?: string | undefined;
   /** @default - the whole cluster */
   readonly namespace?: string | undefined;
-  /** Most objects that are read. */
+  /** Largest number of objects that are read. */
   readonly maxObjects: number;
-  /** Most bytes of the objects that are read, as the store weighs them. */
+  /** Largest number of bytes of the objects that are read, as the store weighs them. */
   readonly maxBytes: number;
   /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
