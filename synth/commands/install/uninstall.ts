@@ -3,7 +3,14 @@
  * while anything still needs the installation: Links, what the operator has made, and clusters that read this one. Without
  * `--apply` nothing is deleted, and the objects are printed.
  */
-import { FIELD_MANAGER, LOCAL_WRITE_LEASE, OPERATOR_LEASE, OPERATOR_NAME, COMMAND_LINE } from '../../../crds/wire.ts';
+import {
+  Default,
+  FIELD_MANAGER,
+  LOCAL_WRITE_LEASE,
+  OPERATOR_LEASE,
+  OPERATOR_NAME,
+  COMMAND_LINE,
+} from '../../../crds/wire.ts';
 import { OPEN, setOf } from '../../../operator/access/objects.ts';
 import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import { type Found, refOf } from '../common/apply.ts';
@@ -76,7 +83,7 @@ const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Fou
   ]);
   // A gateway of Linkerd's chart stays, and so may the accounts that came with it.
   const isGatewayGoing = objects.some(isGateway);
-  const closing = isGatewayGoing ? [] : objects.filter(isAccessPolicy);
+  const closing = (await isGatewayStaying(cluster, namespace, objects)) ? objects.filter(isAccessPolicy) : [];
   return [
     ...elsewhere,
     ...closing.slice(0, 1).map(({ of, object }) => ({
@@ -97,6 +104,10 @@ const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Fou
     ),
   ];
 };
+
+/** Whether there is a gateway that others have made. One that a run which was stopped has deleted is none. */
+const isGatewayStaying = async (cluster: Cluster, namespace: string, ours: readonly Found[]): Promise<boolean> =>
+  !ours.some(isGateway) && (await cluster.find(DEPLOYMENTS, { namespace, name: Default.gatewayName })) !== undefined;
 
 const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>
   (metadata.managedFields ?? []).some((each) => each.manager === manager);
@@ -119,7 +130,7 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   const objects: Found[] = [];
   // A gateway that Linkerd's chart has made stays, and refuses everyone without a policy.
   const isOpening = ({ object }: Found): boolean => setOf(object) === OPEN;
-  const kept = found.some(isGateway) ? [] : found.filter(isOpening);
+  const kept = (await isGatewayStaying(cluster, namespace, found)) ? found.filter(isOpening) : [];
   for (const { of, object } of kept)
     notes.push(`${cluster.title(of.kind, object.metadata)} stays: the gateway stays, which it lets everyone use`);
   for (const each of found) if (!kept.includes(each) && !(await isKept(each))) objects.push(each);
