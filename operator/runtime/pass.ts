@@ -128,7 +128,7 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
     namespaces.map((each): Action => ({ op: 'create', ...each })),
     signal,
   );
-  let goal = namespaces.length === 0 ? begun : await renewed(begun, context, signal);
+  let goal = tally.errors.length === 0 ? begun : await renewed(begun, context, signal);
   const gone: Action[] = [];
   for (const at of steps.keys()) {
     const step = goal.steps[at];
@@ -139,6 +139,7 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
     const actions = plan(step.desired.filter(isAllowed), step.owned);
     gone.push(...actions.filter(({ op }) => op === 'delete'));
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
+    const failed = tally.errors.length;
     const written = await tally.execute(due, signal);
     const { isPartial, foreign = [], retain = () => false } = goal;
     if (written > 0) {
@@ -146,15 +147,15 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
       const goes = gone.some(({ of, object }) => !retain(of, object));
       return tally.pass({ again: !isLast || isPartial || goes || foreign.length > 0 });
     }
-    if (due.length > 0) goal = await renewed(goal, context, signal);
+    if (tally.errors.length > failed) goal = await renewed(goal, context, signal);
     // Another sort of goal has steps of its own, for the next pass.
     if (goal.steps.length !== steps.length) return tally.pass({ again: false });
   }
-  return tally.pass({ again: await clear(goal, gone, tally, signal) });
+  return tally.pass({ again: await clear(begun, gone, tally, signal) });
 }
 
 /**
- * Returns what a pass is to come to after a request that wrote nothing. It may have waited for its answer until its
+ * Returns what a pass is to come to after a request that failed. It may have waited for its answer until its
  * deadline: a gateway that has died since must not get what was to be written when it lived (L104).
  */
 const renewed = (

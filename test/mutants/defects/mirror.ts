@@ -67,7 +67,7 @@ export const MIRROR: readonly Defect[] = [
     tests: ['test/operator/runtime/pass.test.ts'],
     name: 'endpoints follow the gateway as it was before a write that had no answer',
     rule: 'L104',
-    find: 'if (due.length > 0) goal = await renewed(goal, context, signal);',
+    find: 'if (tally.errors.length > failed) goal = await renewed(goal, context, signal);',
     replace: '',
   },
   {
