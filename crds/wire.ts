@@ -262,6 +262,9 @@ export const CredentialsSecret = {
   key: 'kubeconfig',
 } as const;
 
+/** The ConfigMap of each namespace in which Kubernetes publishes the CA certificates of the API server, and its key. */
+export const RootCa = { name: 'kube-root-ca.crt', key: 'ca.crt' } as const;
+
 /** Kubernetes' type of the Secret that it fills with the token of a ServiceAccount. */
 export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
 

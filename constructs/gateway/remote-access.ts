@@ -16,6 +16,7 @@ import {
   McsApi,
   peerSecretName,
   remoteAccessName,
+  RootCa,
   tokenSecretName,
   Value,
 } from '../../crds/wire.ts';
@@ -131,7 +132,7 @@ const renewalRules = (name: string): readonly PolicyRule[] => [
   {
     group: '',
     resources: ['configmaps'],
-    resourceNames: ['kube-root-ca.crt'],
+    resourceNames: [RootCa.name],
     verbs: ['get'],
     why: 'the operator knows the next CA of the API server before it is used; it keeps the CA that it has without this right',
   },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { render } from '../../constructs/rendered/render.ts';
-import { CredentialsSecret, peerSecretName, remoteAccessName } from '../../crds/wire.ts';
+import { peerSecretName, remoteAccessName } from '../../crds/wire.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../cluster/certificate.ts';
 import { renderKubeconfig } from '../cluster/kubeconfig.ts';
@@ -13,7 +13,7 @@ import { exportReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
 import { installMcs } from '../support/mcs.ts';
 import { TlsFront } from '../support/tls-front.ts';
-import { applySecret, requestToken } from '../support/tokens.ts';
+import { applySecret, caIn, kubeconfigIn, requestToken, tokenIn } from '../support/tokens.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 import { SERVER } from '../synth/kubeconfigs/certificates.ts';
 
@@ -62,22 +62,9 @@ onReal('the CA of an API server', () => {
       metadata: { name: 'kube-root-ca.crt', namespace: LINKS_NAMESPACE },
       data: { 'ca.crt': pem },
     } as never);
-  const knownCas = async (): Promise<number> => {
-    const found = await clusters.east.get<{ readonly data: Readonly<Record<string, string>> }>(SECRET);
-    const kubeconfig = Buffer.from(found!.data[CredentialsSecret.key]!, 'base64').toString();
-    const [, ca = ''] = /certificate-authority-data: (\S+)/.exec(kubeconfig) ?? [];
-    return (
-      Buffer.from(ca, 'base64')
-        .toString()
-        .match(/BEGIN CERTIFICATE/g)?.length ?? 0
-    );
-  };
-
-  const tokenNow = async (): Promise<string> => {
-    const found = await clusters.east.get<{ readonly data: Readonly<Record<string, string>> }>(SECRET);
-    const kubeconfig = Buffer.from(found!.data[CredentialsSecret.key]!, 'base64').toString();
-    return /token: (\S+)/.exec(kubeconfig)?.[1] ?? '';
-  };
+  const kubeconfigNow = (): Promise<string> => kubeconfigIn(clusters.east, SECRET);
+  const knownCas = async (): Promise<number> => caIn(await kubeconfigNow()).match(/BEGIN CERTIFICATE/g)?.length ?? 0;
+  const tokenNow = async (): Promise<string> => tokenIn(await kubeconfigNow());
   /** Waits until the token was renewed so many times more: each renewal asks over a connection of its own. */
   const renewed = async (times: number): Promise<void> => {
     for (let count = 0; count < times; count++) {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { render } from '../../constructs/rendered/render.ts';
-import { CredentialsSecret } from '../../crds/wire.ts';
 import { readAccountToken } from '../../operator/kube/account-token.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
@@ -13,7 +12,7 @@ import { inventory } from '../support/inventory.ts';
 import { installMcs } from '../support/mcs.ts';
 import type { LinkCondition } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
-import { applySecret, requestToken } from '../support/tokens.ts';
+import { applySecret, caIn, kubeconfigIn, requestToken, tokenIn } from '../support/tokens.ts';
 import { ANCHOR } from '../support/trust-anchors.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
@@ -39,11 +38,6 @@ const isGood = (valid: LinkCondition | undefined): boolean =>
 
 /** Lists what is mirrored. A quiet watch is asked every half minute, for one object, whether it has missed anything: this does not. */
 const isList = ({ verb, uri }: AuditEntry): boolean => verb === 'list' && !uri.includes('limit=1&');
-
-const caIn = (kubeconfig: string): string => {
-  const [, base64] = /certificate-authority-data: (\S+)/.exec(kubeconfig)!;
-  return Buffer.from(base64!, 'base64').toString();
-};
 
 /** What Kubernetes publishes in each namespace. */
 const rootCa = (pem: string) => ({
@@ -82,11 +76,8 @@ onReal('a token that ends', () => {
     const token = await requestToken(clusters.westCluster, { namespace: LINKS_NAMESPACE, name: ACCOUNT }, boundTo);
     await applySecret(clusters.eastCluster, credentials('west', clusters.westCluster.kubeconfigFor(token)));
   };
-  const kubeconfigNow = async (): Promise<string> => {
-    const found = await clusters.get<{ data: Record<string, string> }>('Secret', SECRET.metadata.name, LINKS_NAMESPACE);
-    return Buffer.from(found!.data[CredentialsSecret.key]!, 'base64').toString();
-  };
-  const tokenNow = async () => readAccountToken(/token: (\S+)/.exec(await kubeconfigNow())![1]!)!;
+  const kubeconfigNow = (): Promise<string> => kubeconfigIn(clusters.east, SECRET);
+  const tokenNow = async () => readAccountToken(tokenIn(await kubeconfigNow()))!;
   const renewals = async (): Promise<number> =>
     (await clusters.westCluster.audit()).filter(
       ({ verb, resource, subresource }) =>

@@ -1,9 +1,11 @@
 /** Tokens that end, and Secrets with them as a person puts them there: what others write is theirs to renew (P5). */
+import { CredentialsSecret } from '../../crds/wire.ts';
 import { parseTargetKubeconfig } from '../../operator/kube/access/secret-kubeconfig.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { type KubeObject, SECRETS, SERVICE_ACCOUNTS, TOKEN_REQUESTS } from '../../operator/kube/objects.ts';
 import type { TokenRequest } from '../../operator/kube/account-token.ts';
 import type { TestCluster } from '../cluster/index.ts';
+import type { KubeObject as LiveObject, ObjectRef } from '../cluster/workload/index.ts';
 
 const asAdmin = async <R>(
   cluster: Pick<TestCluster, 'kubeconfig'>,
@@ -37,3 +39,21 @@ export const requestToken = (
     const { status } = await client.ask<TokenRequest>(TOKEN_REQUESTS, { spec }, to);
     return String(status?.token);
   });
+
+type LiveSecret = LiveObject & { readonly data?: Readonly<Record<string, string>> };
+
+/** The kubeconfig in a Secret of a cluster; empty if there is none. */
+export const kubeconfigIn = async (
+  api: { get<T>(ref: ObjectRef): Promise<T | undefined> },
+  secret: ObjectRef,
+): Promise<string> => {
+  const base64 = (await api.get<LiveSecret>(secret))?.data?.[CredentialsSecret.key] ?? '';
+  return Buffer.from(base64, 'base64').toString();
+};
+
+/** The token in a kubeconfig; empty if it has none. */
+export const tokenIn = (kubeconfig: string): string => /token: (\S+)/.exec(kubeconfig)?.[1] ?? '';
+
+/** The CA certificates in a kubeconfig, as PEM; empty if it has none. */
+export const caIn = (kubeconfig: string): string =>
+  Buffer.from(/certificate-authority-data: (\S+)/.exec(kubeconfig)?.[1] ?? '', 'base64').toString();

@@ -4,7 +4,7 @@
  * into use when a watch shows the Secret, like any new credentials. A Secret that other software manages is never
  * written.
  */
-import { CredentialsSecret } from '../../../crds/wire.ts';
+import { CredentialsSecret, RootCa } from '../../../crds/wire.ts';
 import type { ClusterAccess } from '../../kube/access/access.ts';
 import { backoffMs, type BackoffPolicy, sleep } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -67,9 +67,6 @@ const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
 /** Longest single wait, in milliseconds. After it, the wall clock is read again. */
 const MAX_WAIT_MS = 12 * 3_600_000;
-
-/** ConfigMap in every namespace that holds the CA certificates of the API server. */
-const ROOT_CA = 'kube-root-ca.crt';
 
 export class Renewal {
   readonly #options: RenewalOptions;
@@ -174,8 +171,8 @@ interface ConfigMap extends KubeObject {
 /** Returns the CA certificates that a target publishes; undefined if it publishes none, or we may not read them. */
 async function publishedCaOf(client: AskedTarget, namespace: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { data } = await client.read<ConfigMap>(CONFIG_MAPS, namespace, ROOT_CA, signal);
-    const pem = data?.['ca.crt'];
+    const { data } = await client.read<ConfigMap>(CONFIG_MAPS, namespace, RootCa.name, signal);
+    const pem = data?.[RootCa.key];
     return typeof pem === 'string' ? pem : undefined;
   } catch (error) {
     if (isForbidden(error) || isNotFound(error)) return undefined;

@@ -58,7 +58,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   if (format === undefined) {
     await print(changesText([...changes, ...plan.deletions.map((want) => ({ want, outcome: 'deleted' as const }))]));
   } else {
-    const objects = await accessObjects(way, plan, flags);
+    const objects = await accessObjects(way, plan);
     const filled = [objects.access, objects.credentials].filter((each) => each.objects.length > 0);
     await print(manifestsText(filled, format));
   }

@@ -83,26 +83,29 @@ export const admissionFactsOf = async (
   };
   const list = <T extends KubeObject>(of: Resource): Promise<readonly T[]> =>
     read(of.plural, () => target.list<T>(of, { namespace }), []);
-  const [domains, service, serviceExports, servers, routes, http, grpc, authorizations, authentications, networks] =
-    await Promise.all([
+  const operatorRef = { namespace, name: OPERATOR_NAME };
+  const findOperator = () => target.find<OperatorDeployment>(DEPLOYMENTS, operatorRef);
+  const [[domains, service, serviceExports, operator], [servers, routes, http, grpc], authorizing] = await Promise.all([
+    Promise.all([
       read("Linkerd's settings", () => readDomains(target, linkerdNamespace), undefined),
       read('the Service', () => target.find<Service>(SERVICES, ref), undefined),
       read(SERVICE_EXPORTS.plural, () => target.list(SERVICE_EXPORTS, { namespace: ref.namespace }), []),
+      read(`Deployment ${OPERATOR_NAME}`, findOperator, undefined),
+    ]),
+    Promise.all([
       list<Server>(SERVERS),
       list<AccessRoute>(ACCESS_ROUTES),
       list<AccessRoute>(GATEWAY_HTTP_ROUTES),
       list<AccessRoute>(GATEWAY_GRPC_ROUTES),
+    ]),
+    Promise.all([
       list<Authorization>(AUTHORIZATIONS),
       list<Authentication>(AUTHENTICATIONS),
       list<Networks>(NETWORKS),
-    ]);
-  const older = await list(SERVER_AUTHORIZATIONS);
-  const operatorRef = { namespace, name: OPERATOR_NAME };
-  const operator = await read(
-    `Deployment ${OPERATOR_NAME}`,
-    () => target.find<OperatorDeployment>(DEPLOYMENTS, operatorRef),
-    undefined,
-  );
+      list(SERVER_AUTHORIZATIONS),
+    ]),
+  ]);
+  const [authorizations, authentications, networks, older] = authorizing;
   const settings = operator && settingsIn(operator, { namespace });
   return {
     target: { kubeconfig: target.kubeconfig, context: target.context, namespace },

@@ -71,10 +71,7 @@ export class GatewayPolicyModel {
 
   /** What admits a client to what a route has. */
   admitsTo(route: AccessRoute, client: string): Admission | undefined {
-    const own = this.#objects.authorizations.filter(
-      ({ spec }) => spec?.targetRef?.kind === 'HTTPRoute' && spec.targetRef.name === route.metadata.name,
-    );
-    return this.#admittedBy(own, client) ?? this.admitsEverywhere(client);
+    return this.#admittedBy(this.#policiesOf(route), client) ?? this.admitsEverywhere(client);
   }
 
   /** What admits a client to the whole gateway. */
@@ -87,10 +84,13 @@ export class GatewayPolicyModel {
 
   /** The identities that a route admits beside those that the whole gateway admits. */
   identitiesOf(route: AccessRoute): readonly string[] {
-    const own = this.#objects.authorizations.filter(
-      ({ spec }) => spec?.targetRef?.kind === 'HTTPRoute' && spec.targetRef.name === route.metadata.name,
+    return [...new Set(this.#policiesOf(route).flatMap((each) => this.#identitiesIn(each) ?? ['*']))].sort();
+  }
+
+  #policiesOf({ metadata: { name } }: AccessRoute): readonly Authorization[] {
+    return this.#objects.authorizations.filter(
+      ({ spec }) => spec?.targetRef?.kind === 'HTTPRoute' && spec.targetRef.name === name,
     );
-    return [...new Set(own.flatMap((each) => this.#identitiesIn(each) ?? ['*']))].sort();
   }
 
   #admittedBy(policies: readonly Authorization[], client: string): Admission | undefined {

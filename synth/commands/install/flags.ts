@@ -1,6 +1,7 @@
 /** The options of `linkspan install`, `linkspan upgrade` and `linkspan uninstall`. */
 import { type Command, Option } from 'commander';
 import { Default } from '../../../crds/wire.ts';
+import type { GatewayAccess, GatewayTcp } from '../../../operator/access/exports.ts';
 import {
   addApplyFlags,
   addClusterFlags,
@@ -22,8 +23,8 @@ export interface SettingFlags {
   readonly sourceNetworks?: readonly string[];
   /** Whether the operator may keep Linkerd's copies of credentials, which a flat network needs. */
   readonly flat?: boolean;
-  readonly gatewayAccess?: 'open' | 'exported' | 'clients';
-  readonly gatewayTcp?: 'none' | 'meshed' | 'clients';
+  readonly gatewayAccess?: GatewayAccess;
+  readonly gatewayTcp?: GatewayTcp;
 }
 
 /** How what is written meets what is there. */
@@ -67,13 +68,13 @@ const addSettingFlags = (command: Command): Command =>
       new Option(
         '--gateway-access <mode>',
         'who may come through the gateway: all to every Service, all to exports, or whom exports name (default: as it is)',
-      ).choices(['open', 'exported', 'clients']),
+      ).choices(['open', 'exported', 'clients'] satisfies readonly GatewayAccess[]),
     )
     .addOption(
       new Option(
         '--gateway-tcp <who>',
         'with that, who may open connections that Linkerd does not look into, to every Service (default: none)',
-      ).choices(['none', 'meshed', 'clients']),
+      ).choices(['none', 'meshed', 'clients'] satisfies readonly GatewayTcp[]),
     )
     .option('--force-conflicts', 'change also what others have set, and no flag gives')
     .addOption(trueOrFalse('--wait', 'whether to wait until the operator runs (default: on a terminal)', 'none'))

@@ -1,6 +1,6 @@
 /** What is in a namespace besides an installation, so that the namespace is deleted only if nobody else uses it. */
 import { EVENTS, type KubeObject, LEASES, type Resource } from '../../../operator/kube/objects.ts';
-import { OPERATOR_NAME } from '../../../crds/wire.ts';
+import { OPERATOR_NAME, RootCa } from '../../../crds/wire.ts';
 import type { Found } from '../common/apply.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { readable } from '../common/readable.ts';
@@ -50,7 +50,7 @@ interface OwnedObject extends KubeObject {
 /** Reports whether Kubernetes has made an object, for another or for the namespace. */
 const isDerived = ({ kind }: Resource, { metadata }: OwnedObject): boolean =>
   (metadata.ownerReferences ?? []).length > 0 ||
-  (kind === 'ConfigMap' && metadata.name === 'kube-root-ca.crt') ||
+  (kind === 'ConfigMap' && metadata.name === RootCa.name) ||
   (kind === 'ServiceAccount' && metadata.name === 'default') ||
   (kind === 'Secret' && TOKEN_OF.has(metadata.annotations?.['kubernetes.io/service-account.name'] ?? ''));
 

@@ -5,6 +5,7 @@
 import { Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Label, Value } from '../../../crds/wire.ts';
+import type { GatewayAccess, GatewayTcp } from '../../../operator/access/exports.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import type { SettingFlags } from './flags.ts';
@@ -23,9 +24,9 @@ export interface Settings {
   /** Whether the operator may keep Linkerd's copies of credentials. @default false */
   readonly flat?: boolean | undefined;
   /** Who may come through the gateway. @default - whoever may by the policy that there is */
-  readonly gatewayAccess?: 'open' | 'exported' | 'clients' | undefined;
+  readonly gatewayAccess?: GatewayAccess | undefined;
   /** Who may open connections through it that Linkerd does not look into. @default none */
-  readonly gatewayTcp?: 'none' | 'meshed' | 'clients' | undefined;
+  readonly gatewayTcp?: GatewayTcp | undefined;
 }
 
 /** Settings of an installation, and the version of Linkspan that has installed it. */

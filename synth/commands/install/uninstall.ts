@@ -39,8 +39,9 @@ export const uninstall = (flags: UninstallFlags): Promise<void> =>
 
 const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<void> => {
   const { namespace, apply, output } = flags;
-  const { objects, notes } = await plan(cluster, namespace);
-  refuseProblems(await usedBy(cluster, namespace, objects));
+  const planned = await plan(cluster, namespace);
+  const { objects, notes } = planned;
+  refuseProblems(await usedBy(cluster, namespace, planned));
   if (objects.length === 0)
     notes.unshift(`nothing is left of Linkspan in namespace ${namespace} of ${cluster.context}`);
   for (const each of notes) note(each);
@@ -75,7 +76,11 @@ const remove = async (
 };
 
 /** What still needs the installation, or would be left without it. */
-const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Found[]): Promise<readonly Problem[]> => {
+const usedBy = async (
+  cluster: Cluster,
+  namespace: string,
+  { objects, isGatewayStaying }: Plan,
+): Promise<readonly Problem[]> => {
   const [links, readers, elsewhere] = await Promise.all([
     cluster.list(LINKS, { namespace }),
     readersOf(cluster, namespace),
@@ -83,7 +88,7 @@ const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Fou
   ]);
   // A gateway of Linkerd's chart stays, and so may the accounts that came with it.
   const isGatewayGoing = objects.some(isGateway);
-  const closing = (await isGatewayStaying(cluster, namespace, objects)) ? objects.filter(isAccessPolicy) : [];
+  const closing = isGatewayStaying ? objects.filter(isAccessPolicy) : [];
   return [
     ...elsewhere,
     ...closing.slice(0, 1).map(({ of, object }) => ({
@@ -105,16 +110,14 @@ const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Fou
   ];
 };
 
-/** Whether there is a gateway that others have made. One that a run which was stopped has deleted is none. */
-const isGatewayStaying = async (cluster: Cluster, namespace: string, ours: readonly Found[]): Promise<boolean> =>
-  !ours.some(isGateway) && (await cluster.find(DEPLOYMENTS, { namespace, name: Default.gatewayName })) !== undefined;
-
 const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>
   (metadata.managedFields ?? []).some((each) => each.manager === manager);
 
 interface Plan {
   /** In the order in which they are deleted. */
   readonly objects: readonly Found[];
+  /** Whether there is a gateway that others have made. One that a run which was stopped has deleted is none. */
+  readonly isGatewayStaying: boolean;
   /** What stays, with the reason. */
   readonly notes: string[];
 }
@@ -130,14 +133,17 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   const objects: Found[] = [];
   // A gateway that Linkerd's chart has made stays, and refuses everyone without a policy.
   const isOpening = ({ object }: Found): boolean => setOf(object) === OPEN;
-  const kept = (await isGatewayStaying(cluster, namespace, found)) ? found.filter(isOpening) : [];
+  const gateway = { namespace, name: Default.gatewayName };
+  const isGatewayStaying = !found.some(isGateway) && (await cluster.find(DEPLOYMENTS, gateway)) !== undefined;
+  const kept = isGatewayStaying ? found.filter(isOpening) : [];
   for (const { of, object } of kept)
     notes.push(`${cluster.title(of.kind, object.metadata)} stays: the gateway stays, which it lets everyone use`);
   for (const each of found) if (!kept.includes(each) && !(await isKept(each))) objects.push(each);
   notes.push(...(await takenOver(cluster, namespace)));
   const leases = await ownLeases(cluster, namespace);
   const isLast = ({ of: kind }: Found): boolean => kind === NAMESPACES;
-  return { objects: [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)], notes };
+  const ordered = [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)];
+  return { objects: ordered, isGatewayStaying, notes };
 };
 
 /** Why a CRD or the namespace cannot go: others use it, or may do so. */

@@ -39,6 +39,8 @@ export interface AccessPlan {
   readonly secrets: AccessSecrets;
   /** How long a new token lives, in milliseconds. */
   readonly lifetimeMs: number;
+  /** Renders the credentials. */
+  readonly rendered: (tokens: SourceTokens) => readonly ApiJson[];
   readonly wantsOf: (tokens: SourceTokens) => readonly Want[];
 }
 
@@ -91,7 +93,7 @@ export const planAccess = async (way: AccessWay, flags: PlanFlags): Promise<Acce
   const deletions = [...stale, ...dead].map((each) => ({ ...each, cluster: target }));
   const [before = ''] = tokensIn([held.secret]);
   const lifetimeMs = flags.tokenLifetime ?? lifetimeOf(before) ?? LIFETIME_MS;
-  return { access, credentials, deletions, kept, secrets, lifetimeMs, wantsOf };
+  return { access, credentials, deletions, kept, secrets, lifetimeMs, rendered, wantsOf };
 };
 
 /** The Secret of the source in whose place a rendered one would be. */
@@ -141,7 +143,6 @@ const manifestsOf = (
 export const accessObjects = async (
   way: AccessWay,
   plan: AccessPlan,
-  flags: PlanFlags,
 ): Promise<{ readonly access: ClusterObjects; readonly credentials: ClusterObjects }> => {
   const { source, target, sourceName, targetName } = way;
   const tokens = await printedTokens(way, plan);
@@ -157,7 +158,7 @@ export const accessObjects = async (
     credentials: {
       context: source.context,
       purpose: `the credentials of ${targetName}`,
-      objects: tokens === undefined ? [] : (await credentialsOf(way, flags))(tokens),
+      objects: tokens === undefined ? [] : plan.rendered(tokens),
     },
   };
 };

@@ -3,7 +3,7 @@
  * whoever deletes it voids them, and no others. While a token is rotated there are two such Secrets; the younger one counts.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { Annotation, Label, peerSecretName, Value } from '../../../crds/wire.ts';
+import { Annotation, Label, peerSecretName, RootCa, Value } from '../../../crds/wire.ts';
 import { isForbidden } from '../../../operator/kube/errors.ts';
 import { CONFIG_MAPS, type KubeObject, type Secret, SECRETS, TOKEN_REQUESTS } from '../../../operator/kube/objects.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS, TOKEN_REVIEWS } from '../common/kinds.ts';
+import type { ConfigMap } from '../common/linkerd.ts';
 import { type Account, freeName, tokenIn, youngestFirst } from './token.ts';
 
 /** How long a token lives that is not the successor of one, if the server lets it. */
@@ -120,10 +121,6 @@ export const lifetimeOf = (token: string): number | undefined => {
   return read && read.expiresAtMs - read.issuedAtMs;
 };
 
-interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
 /**
  * The CA certificates that the target gives its own pods: PEM, in base64.
  * @throws CommandError if it publishes none
@@ -132,8 +129,8 @@ export const caOf = async (
   target: Cluster,
   { namespace, tokens }: Pick<Account, 'namespace'> & { readonly tokens: readonly Secret[] },
 ): Promise<string> => {
-  const ref = { namespace, name: 'kube-root-ca.crt' };
-  const pem = (await target.find<ConfigMap>(CONFIG_MAPS, ref))?.data?.['ca.crt'];
+  const ref = { namespace, name: RootCa.name };
+  const pem = (await target.find<ConfigMap>(CONFIG_MAPS, ref))?.data?.[RootCa.key];
   const ca = pem === undefined ? tokens.map(tokenIn).find((each) => each !== undefined)?.caData : encoded(pem);
   if (ca !== undefined) return ca;
   throw new CommandError([

@@ -134,7 +134,7 @@ const preview = async (plans: readonly Plan[], flags: LinkFlags): Promise<void> 
     return;
   }
   const lists = plans.map(async ({ way, access: plan, whole }): Promise<readonly ClusterObjects[]> => {
-    const { access, credentials } = await accessObjects(way, plan, flags);
+    const { access, credentials } = await accessObjects(way, plan);
     const purpose = `the Link to ${way.targetName}, and its credentials`;
     return [access, { context: way.source.context, purpose, objects: [...credentials.objects, whole] }];
   });

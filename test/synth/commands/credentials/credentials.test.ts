@@ -6,7 +6,7 @@ import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-k
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
-import { applySecret } from '../../../support/tokens.ts';
+import { applySecret, kubeconfigIn, tokenIn } from '../../../support/tokens.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
@@ -41,10 +41,9 @@ onEachBacking('linkspan credentials', (backing) => {
     );
   const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
   const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
-  const kubeconfigIn = async (ref: ObjectRef): Promise<string> =>
-    Buffer.from((await clusters.east.get<SecretObject>(ref))?.data['kubeconfig'] ?? '', 'base64').toString();
-  const tokenOf = async (ref: ObjectRef): Promise<string> => /token: (\S+)/.exec(await kubeconfigIn(ref))?.[1] ?? '';
-  const tokenIn = async (name: string): Promise<string> =>
+  const kubeconfigOf = (ref: ObjectRef): Promise<string> => kubeconfigIn(clusters.east, ref);
+  const tokenOf = async (ref: ObjectRef): Promise<string> => tokenIn(await kubeconfigOf(ref));
+  const lastingToken = async (name: string): Promise<string> =>
     Buffer.from((await clusters.west.get<SecretObject>(secretRef(name)))?.data['token'] ?? '', 'base64').toString();
   /** Name of the Secret that the token of the Link is bound to. */
   const boundTo = async (): Promise<string | undefined> => readAccountToken(await tokenOf(SECRET))?.boundTo?.name;
@@ -95,7 +94,7 @@ onEachBacking('linkspan credentials', (backing) => {
       ].join('\n'),
     });
     expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 48]);
-    expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token`));
+    expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token`));
     const again = await run('mint', address(), '--apply');
     expect(again.stdout.match(/ unchanged in /g)).toHaveLength(9);
     expect((await run('mint', address())).stdout).toContain('kubeconfig:');
@@ -103,7 +102,7 @@ onEachBacking('linkspan credentials', (backing) => {
 
   test('mint leaves a kubeconfig as the operator writes it, with the CA that is to follow', async () => {
     const renewed = renewedKubeconfig(
-      await kubeconfigIn(SECRET),
+      await kubeconfigOf(SECRET),
       { token: await tokenOf(SECRET), publishedCa: ANCHOR },
       Date.now(),
     );
@@ -112,7 +111,7 @@ onEachBacking('linkspan credentials', (backing) => {
     const { code, stdout, stderr } = await run('mint', address(), '--apply');
     expect(code, stderr).toBe(0);
     expect(stdout.match(/ unchanged in /g)).toHaveLength(9);
-    expect(await kubeconfigIn(SECRET)).toBe(renewed.text);
+    expect(await kubeconfigOf(SECRET)).toBe(renewed.text);
   });
 
   test('mint replaces a token that is void, by one that lives as long or as long as is said', async () => {
@@ -178,7 +177,7 @@ onEachBacking('linkspan credentials', (backing) => {
         '',
       ]);
       expect(await tokenOf(SECRET)).toBe(written);
-      expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token-2`));
+      expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token-2`));
       expect((await clusters.east.get(COPY))?.metadata).toMatchObject({
         labels: copied?.labels,
         annotations: copied?.annotations,
@@ -202,7 +201,7 @@ onEachBacking('linkspan credentials', (backing) => {
       '',
     ]);
     expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 3]);
-    expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token`));
+    expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token`));
     const renewed = (await clusters.east.get(COPY))?.metadata;
     expect(renewed?.uid).not.toBe(copied?.uid);
     expect(renewed).toMatchObject({ labels: copied?.labels, annotations: copied?.annotations });
@@ -213,7 +212,7 @@ onEachBacking('linkspan credentials', (backing) => {
   });
 
   test('P1: rotate gives a Link whose token does not end one that does', { timeout: 60_000 }, async () => {
-    const lasting = clusters.westCluster.kubeconfigFor(await tokenIn(`${ACCOUNT}-token`));
+    const lasting = clusters.westCluster.kubeconfigFor(await lastingToken(`${ACCOUNT}-token`));
     await applySecret(clusters.eastCluster, credentials('west', lasting));
     // What is valid stays as it is.
     const minted = await run('mint', address(), '--apply');
@@ -223,11 +222,11 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(code, stderr).toBe(0);
     expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 48]);
     expect(stdout).toContain(`secret/${ACCOUNT}-token deleted in west`);
-    expect(await tokenOf(COPY)).toBe(await tokenIn(`${ACCOUNT}-token-2`));
+    expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token-2`));
   });
 
   test('P6: mint and rotate leave a copy alone that reads the token of its pod', { timeout: 60_000 }, async () => {
-    const ofPod = (await kubeconfigIn(COPY)).replace(
+    const ofPod = (await kubeconfigOf(COPY)).replace(
       /token: .*/,
       'tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token',
     );
@@ -238,7 +237,7 @@ onEachBacking('linkspan credentials', (backing) => {
     const rotated = await run('rotate', 'west', '--apply', '--timeout=30s');
     expect(rotated.code, rotated.stderr).toBe(0);
     expect((await clusters.east.get(COPY))?.metadata).toEqual(metadata);
-    expect(await kubeconfigIn(COPY)).toBe(ofPod);
+    expect(await kubeconfigOf(COPY)).toBe(ofPod);
   });
 
   test('rotate keeps the token of an account that is for another cluster', { timeout: 60_000 }, async () => {
