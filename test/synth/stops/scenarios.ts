@@ -1,9 +1,10 @@
 /** The commands that write, each from where it has something to do. */
-import { EXPORTED, service, slice } from '../../support/builders.ts';
+import { EXPORTED, LINKS_NAMESPACE, service, slice } from '../../support/builders.ts';
 import { linkerdGateway } from '../../support/linkerd-cluster.ts';
 import { linkCrd } from '../../../crds/index.ts';
+import { routeAuthorization } from '../../../operator/access/objects.ts';
 import { currentBacking } from '../../cluster/on-each-backing.ts';
-import { eventually, installCrd } from '../../cluster/workload/index.ts';
+import { eventually, installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { LinkerdDeployment, seedMirrors, serveDeployments } from '../../support/linkerd-install.ts';
 import type { StopStage } from './stage.ts';
 
@@ -69,6 +70,9 @@ export const installations: readonly Scenario[] = [
   { name: 'install', prepare: async () => undefined, args: (stage) => install(stage) },
 ];
 
+/** One of the policies of a closed gateway, which its operator keeps. */
+const CLOSING = routeAuthorization(LINKS_NAMESPACE, 'abc', 'linkspan-abc-0').object as unknown as ObjectRef;
+
 export const upgrades: readonly Scenario[] = [
   {
     name: 'upgrade to HA',
@@ -79,6 +83,19 @@ export const upgrades: readonly Scenario[] = [
     name: 'upgrade without a gateway',
     prepare: (stage) => stage.prepare(...install(stage)),
     args: (stage) => ['upgrade', ...stage.east, '--gateway=false', '--apply'],
+  },
+  {
+    name: 'upgrade to a gateway for clients',
+    prepare: (stage) => stage.prepare(...install(stage)),
+    args: (stage) => ['upgrade', ...stage.east, '--gateway-access=clients', '--gateway-tcp=clients', '--apply'],
+  },
+  {
+    name: 'upgrade to an open gateway',
+    prepare: async (stage) => {
+      await stage.prepare(...install(stage, '--gateway-access=exported'));
+      await stage.clusters.east.apply(CLOSING);
+    },
+    args: (stage) => ['upgrade', ...stage.east, '--gateway-access=open', '--wait=false', '--apply'],
   },
   {
     name: 'uninstall',
