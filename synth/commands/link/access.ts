@@ -21,7 +21,7 @@ import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } 
 import { tokensIn } from './held.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
 import type { Pair } from './pair.ts';
-import { awaitToken, freeTokenName, tokenIn } from './token.ts';
+import { awaitToken, firstTokenIn, freeTokenName } from './token.ts';
 
 /** One way, as far as reading the target goes. */
 export interface AccessWay extends Pair, AccessRead {
@@ -106,7 +106,7 @@ const keptTokens = ({ account, held, copies }: AccessWay): Partial<SourceTokens>
   const isCurrent = (token: string): boolean =>
     lifetimeOf(token) === undefined || (peer !== undefined && isBoundTo(peer, token));
   const link = [...tokensIn([held.secret])].find((token) => isValid(account, token) && isCurrent(token));
-  const copy = copies ? account.tokens.map(tokenIn).find((each) => each !== undefined)?.token : undefined;
+  const copy = copies ? firstTokenIn(account.tokens)?.token : undefined;
   return { ...(link !== undefined && { link }), ...(copy !== undefined && { copy }) };
 };
 

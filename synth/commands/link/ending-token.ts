@@ -16,7 +16,7 @@ import type { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS, TOKEN_REVIEWS } from '../common/kinds.ts';
 import type { ConfigMap } from '../common/linkerd.ts';
-import { type Account, freeName, tokenIn, youngestFirst } from './token.ts';
+import { type Account, firstTokenIn, freeName, youngestFirst } from './token.ts';
 
 /** How long a token lives that is not the successor of one, if the server lets it. */
 export const LIFETIME_MS = 48 * 3_600_000;
@@ -131,7 +131,7 @@ export const caOf = async (
 ): Promise<string> => {
   const ref = { namespace, name: RootCa.name };
   const pem = (await target.find<ConfigMap>(CONFIG_MAPS, ref))?.data?.[RootCa.key];
-  const ca = pem === undefined ? tokens.map(tokenIn).find((each) => each !== undefined)?.caData : encoded(pem);
+  const ca = pem === undefined ? firstTokenIn(tokens)?.caData : encoded(pem);
   if (ca !== undefined) return ca;
   throw new CommandError([
     {

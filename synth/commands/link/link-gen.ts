@@ -29,7 +29,7 @@ import {
 import { clusterNameProblems } from './pair.ts';
 import { addressProblems, domainsOf } from './survey.ts';
 import { readGateway } from './target-gateway.ts';
-import { noTokenRemedy, tokenIn } from './token.ts';
+import { firstTokenIn, noTokenRemedy } from './token.ts';
 
 /** Runs the command. Sets the exit code. */
 export const linkGen = (flags: LinkGenFlags): Promise<void> =>
@@ -125,8 +125,7 @@ const accountProblems = (target: Cluster, account: AccountRead, flags: LinkGenFl
 };
 
 /** The token of an account that does not end. */
-const lasting = ({ tokens }: AccountRead): string | undefined =>
-  tokens.map(tokenIn).find((each) => each !== undefined)?.token;
+const lasting = ({ tokens }: AccountRead): string | undefined => firstTokenIn(tokens)?.token;
 
 /** What is printed is somebody's from then on: the account says so. */
 const tokensFor = async (target: Cluster, account: AccountRead, flags: LinkGenFlags): Promise<SourceTokens> => {

@@ -59,6 +59,10 @@ export const tokenIn = (secret: Secret | undefined): Token | undefined => {
   return token && caData ? { token: Buffer.from(token, 'base64').toString(), caData } : undefined;
 };
 
+/** The token in the first of these Secrets that Kubernetes has filled. */
+export const firstTokenIn = (secrets: readonly Secret[]): Token | undefined =>
+  secrets.map(tokenIn).find((each) => each !== undefined);
+
 /** `<account>-token`, or with a number if that is taken. */
 export const freeTokenName = (account: string, taken: readonly Secret[]): string =>
   freeName(tokenSecretName(account), taken);
