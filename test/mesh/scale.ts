@@ -21,7 +21,7 @@ const SETS = 20;
 const CHANGES = 20;
 const REQUESTS = 2_000;
 /** Times that the gateway is measured open, and closed: what changes on the machine meanwhile is in both. */
-const ROUNDS = 3;
+const ROUNDS = 7;
 /** Longest wait for a change to come through: more is a failure, less is a number to look at. */
 const CHANGE_MS = 30_000;
 
