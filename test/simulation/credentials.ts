@@ -45,6 +45,16 @@ export class Credentials {
     });
   }
 
+  /** Whether the Secret of a Link leads to another cluster than its target, as one of a backup may; one that is no good leads nowhere. */
+  isAstray(name: LinkName): boolean {
+    const { east, clusters, targets } = this.#options;
+    const secret = east.get('v1', 'Secret', LINKS_NAMESPACE, `credentials-${name}`);
+    const { kubeconfig = '' } = (secret?.['data'] ?? {}) as { readonly kubeconfig?: string };
+    const text = Buffer.from(kubeconfig, 'base64').toString();
+    const home = targets()[TARGET_OF[name]];
+    return clusters.some((cluster) => cluster !== home && text.includes(`https://${cluster.at}\n`));
+  }
+
   #tokenFor(target: HistoryCluster, as: CredentialsKind): string {
     switch (as) {
       case 'renewed':

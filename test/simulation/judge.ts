@@ -24,7 +24,7 @@ import type { Part } from './parts/part.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 import type { Sender } from './world/internet.ts';
 import type { SimulatedProcess } from './world/world.ts';
-import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
+import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER, TARGET_OF } from './command.ts';
 
 const SERVICE_IMPORTS = 'serviceimports';
 
@@ -104,12 +104,14 @@ export class Judge {
 
   /**
    * @param targetsOf what a target cluster name stands for now
+   * @param isAstray whether the Secret of a Link leads to another cluster than its target
    * @param hasMembers whether Services join federated Services
    */
   constructor(
     east: HistoryCluster,
     nowMs: () => number,
     targetsOf: (cluster: string) => readonly HistoryCluster[] = () => [],
+    isAstray: (name: LinkName) => boolean = () => false,
     hasMembers = false,
   ) {
     this.#nowMs = nowMs;
@@ -121,12 +123,13 @@ export class Judge {
       complain: (what: string) => this.complain(what),
       linkOf: (name: LinkName) => this.#linkOf(name),
       isServed: (name: LinkName, cluster: string) => this.isServedByUs(name, cluster),
+      isAstray,
     };
     this.lost = new Lost({ ...ofLost, ...MIRRORS });
     this.lostPods = new LostPods(
       nowMs,
       (what) => this.complain(what),
-      () => targetsOf('west'),
+      () => (LINKS.some((name) => TARGET_OF[name] === 'west' && isAstray(name)) ? [] : targetsOf('west')),
       (keys) => this.#isTaken('west', keys),
     );
     if (hasMembers) this.lostMembers = new LostMembers(east, ofLost, (name) => this.isHeldByAnother(name));
@@ -138,12 +141,12 @@ export class Judge {
       if (this.isWritten(object)) this.#ours.add(versionOf(object));
       // Linkerd's controller takes Leases too.
       if (plural === 'leases' && object.metadata.namespace === OPERATOR_NAMESPACE) this.#sawLease(sender, event);
+      if (plural === 'links' || plural === 'secrets') this.lost.linksChanged();
       if (plural === 'links') {
-        this.lost.linksChanged();
         if (object.metadata.generation !== event.previous?.metadata.generation || type === 'DELETED')
           this.lostPods.excuse();
       }
-      if (plural === 'namespaces') this.lostPods.excuse();
+      if (plural === 'namespaces' || plural === 'secrets') this.lostPods.excuse();
       if (plural === 'services' && type === 'DELETED' && sender !== undefined) {
         // Mirrors of a Link that was deleted go (E5).
         if (LINKS.some((name) => clusterOfLink(this.#linkOf(name)) === clusterOf(object)))

@@ -30,6 +30,8 @@ export interface LostImportsOptions {
   readonly nowMs: () => number;
   readonly complain: (what: string) => void;
   readonly linkOf: (name: LinkName) => KubeObject | undefined;
+  /** Whether the Secret of a Link leads to another cluster than its target. */
+  readonly isAstray: (name: LinkName) => boolean;
   /** Whether another holds the Lease of a Link. */
   readonly isAnothers: (name: LinkName) => boolean;
   /** Whether a target may ever say that ServiceExports cannot be read: it keeps nothing then of a name that its Link gave up. */
@@ -57,11 +59,11 @@ export class LostImports {
   readonly #makers = new Map<string, string>();
 
   constructor(options: LostImportsOptions) {
-    const { complain, nowMs, linkOf } = options;
+    const { complain, nowMs, linkOf, isAstray } = options;
     this.#options = options;
     this.guard = new Guard(complain, 'parts of ServiceImports');
     this.#lost = new Lost({
-      ...{ nowMs, complain, linkOf },
+      ...{ nowMs, complain, linkOf, isAstray },
       isServed: () => true,
       clusterOf: ({ metadata: { name } }) => TARGET_OF[name as LinkName],
       isExported: (object) => EXPORTED in object,
@@ -103,7 +105,7 @@ export class LostImports {
     return count;
   }
 
-  /** A Link came, changed or went, or who holds its Lease. */
+  /** A Link or a Secret of one came, changed or went, or who holds its Lease. */
   linksChanged(): void {
     this.#lost.linksChanged();
   }

@@ -55,6 +55,7 @@ function complaints(sentMs: number): readonly string[] {
       ...{ nowMs: () => nowMs, complain: (what) => complained.push(what) },
       linkOf: (name) => (name === 'bar' ? link : undefined),
       isServed: () => true,
+      isAstray: () => false,
     },
     () => false,
   );

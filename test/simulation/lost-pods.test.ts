@@ -23,13 +23,16 @@ const clusterOf = (...slices: readonly KubeObject[]): HistoryCluster =>
   ({ get: () => service, list: () => slices }) as unknown as HistoryCluster;
 
 /** The judge of a pod that is listed at 1, and whose mirror is made at 3 and deleted at 5. */
-function judged(at: { readonly 2?: (pods: LostPods) => void; readonly 4?: (pods: LostPods) => void }) {
+function judged(
+  at: { readonly 2?: (pods: LostPods) => void; readonly 4?: (pods: LostPods) => void },
+  targets: readonly HistoryCluster[] = [clusterOf(slice)],
+) {
   let nowMs = 1;
   const complaints: string[] = [];
   const pods = new LostPods(
     () => nowMs,
     (what) => complaints.push(what),
-    () => [clusterOf(slice)],
+    () => targets,
     () => false,
   );
   pods.targetChanged('west', clusterOf(slice), slice);
@@ -61,5 +64,9 @@ describe('an endpoint mirror (D5)', () => {
     const lose = (pods: LostPods): void => pods.targetReplaced('west', clusterOf());
     const putBack = (pods: LostPods): void => pods.targetChanged('west', clusterOf(slice), slice);
     expect(judged({ 2: lose, 4: putBack })).toEqual([]);
+  });
+
+  it('may go while what its Link leads to is no target', () => {
+    expect(judged({}, [])).toEqual([]);
   });
 });

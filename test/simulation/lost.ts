@@ -28,6 +28,8 @@ export interface LostOptions {
   readonly linkOf: (name: LinkName) => KubeObject | undefined;
   /** Whether an operator of ours holds the Lease of a Link, and for that cluster. */
   readonly isServed: (name: LinkName, cluster: string) => boolean;
+  /** Whether the Secret of a Link leads to another cluster than its target. */
+  readonly isAstray: (name: LinkName) => boolean;
   /** The cluster that a Link, as it is now, has things for. */
   readonly clusterOf: (link: KubeObject) => string | undefined;
   /** Whether a Service is exported, in whichever form. */
@@ -48,7 +50,7 @@ interface Exported {
 /** The Link that a cluster belongs to. */
 interface Owner {
   readonly link: LinkName;
-  /** Since when Links of its target alone have had the cluster, and have selected all that is exported. */
+  /** Since when Links that lead to its target alone have had the cluster, and have selected all that is exported. */
   readonly steadySinceMs: number;
   /** Whether it has been served, and so keeps the cluster. */
   readonly isCertain: boolean;
@@ -95,7 +97,7 @@ export class Lost {
     }
   }
 
-  /** A Link came, changed or went. */
+  /** A Link or a Secret of one came, changed or went. */
   linksChanged(): void {
     const clusters = new Set([...this.#owners.keys(), ...LINKS.flatMap((name) => this.#clusterOf(name) ?? [])]);
     for (const cluster of clusters) this.#assign(cluster);
@@ -147,7 +149,7 @@ export class Lost {
 
   #assign(cluster: string): void {
     const naming = LINKS.filter((name) => this.#clusterOf(name) === cluster);
-    const { nowMs, isServed, linkOf, termsOf } = this.#options;
+    const { nowMs, isServed, isAstray, linkOf, termsOf } = this.#options;
     const now = nowMs();
     const before = this.#owners.get(cluster);
     const link = before !== undefined && naming.includes(before.link) ? before.link : naming[0];
@@ -160,7 +162,7 @@ export class Lost {
     // Where they lead to different targets, only one that is served already is certain to keep the cluster.
     const isClear = isCertain || naming.every((name) => TARGET_OF[name] === TARGET_OF[link]);
     const [terms, ...others] = new Set(naming.map((name) => termsOf(linkOf(name))));
-    const isSteady = isClear && terms !== undefined && others.length === 0;
+    const isSteady = isClear && !naming.some(isAstray) && terms !== undefined && others.length === 0;
     const isOfTarget = before !== undefined && TARGET_OF[before.link] === TARGET_OF[link];
     const wasSteady = isOfTarget && before.terms === terms && before.steadySinceMs <= now;
     // None has been seen before the first.

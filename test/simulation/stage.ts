@@ -119,6 +119,7 @@ export class Stage {
       this.east,
       () => world.nowMs,
       (cluster) => this.#targetsOf(cluster),
+      (name) => this.isAstray(name),
       federation !== undefined,
     );
     this.links = new LinkUsers(this.east, this.judge, federation);
@@ -179,6 +180,11 @@ export class Stage {
 
   isAlive(name: LinkName): boolean {
     return this.#alive[TARGET_OF[name]];
+  }
+
+  /** Whether the Secret of a Link leads to another cluster than its target. */
+  isAstray(name: LinkName): boolean {
+    return this.#credentials.isAstray(name);
   }
 
   /** Whether the operator says of a Link that it is accepted, as it is now. */

@@ -58,12 +58,13 @@ class Imports implements Part {
       east,
       nowMs: () => world.nowMs,
       complain: (what) => judge.complain(what),
+      isAstray: (name) => stage.isAstray(name),
       linkOf: (name) => stage.linkOf(name),
       isAnothers: (name) => judge.isHeldByAnother(name),
       mayRefuse: (target) => stage.history.commands.some((command) => mayRefuse(command, target)),
     });
     east.onWrite((sender, { plural }, event) => {
-      if (plural === 'links' || plural === 'leases' || plural === 'clusterproperties') this.#lost.linksChanged();
+      if (['links', 'secrets', 'leases', 'clusterproperties'].includes(plural)) this.#lost.linksChanged();
       if (plural !== 'services' && plural !== 'endpointslices' && plural !== 'serviceimports') return;
       const isByUs = sender !== undefined && !judge.isTerminating(event.object);
       this.#lost.changed(event, { isByUs, sentMs: sender?.sentMs ?? Infinity });
