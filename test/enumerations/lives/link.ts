@@ -98,6 +98,7 @@ export const linkLife: Life = {
     'spec.serviceExports=true': 'as absent',
     'spec.excludedAnnotations=absent': 'before it, what is not there is excluded',
     'spec.excludedLabels=absent': 'before it, what is not there is excluded',
+    'spec.importPolicy.approval=absent': 'before it, none is required',
     'spec.enableHeadlessServices=true': 'it is true',
     'spec.enableHeadlessServices=absent': 'false by default',
     'spec.enableNamespaceCreation=false': 'Namespaces are never deleted (A6)',
