@@ -91,13 +91,13 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 
 /**
  * Reports whether the local Service takes part in the decision. In flat mode, the local membership is an annotation
- * that only the holder of the Lease writes, even right after a change of mode (rule I7): without the Lease, only a
- * membership that stays as it is counts.
+ * that only the holder of the Lease of local memberships writes (rule I7). Without that Lease, the local Service
+ * therefore takes part only if its membership stays as it is. This also holds when the mode has just changed to flat.
  */
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
-/** Reports whether a member can be reached through a gateway, or must not change at all. */
+/** Reports whether a member can be reached through a gateway, or its membership must stay as it is. */
 const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Decides what one federated Service must be: takes what is observed, and returns the manifests and the status of each
- * cluster. Pure.
+ * Decides the desired state of one federated Service from what is observed: its manifests, and the status of each
+ * cluster's Service. Pure.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -15,7 +15,7 @@ import type { ObservedFederation } from './observed.ts';
 import { anothersRefusal, markOf, marked, standingOf } from './operators.ts';
 import { invalidMember } from './refusals.ts';
 
-/** What a federated Service must be. */
+/** Desired state of a federated Service, and the statuses to report. */
 export interface FederationDecision {
   readonly admission: Admission;
   readonly manifests: Manifests;
@@ -43,7 +43,7 @@ export interface FederationDecision {
   readonly isUnsure: boolean;
 }
 
-/** Decides what one federated Service must be. */
+/** Decides the desired state of one federated Service, and the statuses to report. */
 export function decideFederation(given: ObservedFederation): FederationDecision {
   const observed = besideOthers(given);
   const served = standingOf(observed);
@@ -85,8 +85,8 @@ function left(observed: ObservedFederation): FederationDecision {
 }
 
 /**
- * Marks the local membership as another's if this operator does not hold the Lease of local memberships. In gateway
- * mode the membership stays ours without the Lease: it consists of slices, which only this operator writes.
+ * Leaves the local membership to the holder of the Lease of local memberships if this operator does not hold it. In
+ * gateway mode the membership is ours even without the Lease: it consists of slices, which only this operator writes.
  */
 function besideOthers(observed: ObservedFederation): ObservedFederation {
   const { local } = observed;

@@ -116,7 +116,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Returns a check that is made before each write of one federated Service: this operator holds the Leases of all
+   * Returns a check to make before each write of one federated Service: whether this operator holds the Leases of all
    * clusters whose memberships the write may change (rule H1).
    */
   fence(observed: ObservedFederation): MayWrite {
@@ -159,7 +159,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
-  /** Forgets the targets' answers by which memberships were removed: each answer is valid for one attempt. */
+  /** Forgets the answers of targets that allowed memberships to be removed: each answer is valid for one attempt. */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const { knowledge, service, link } of targets) {
       if (knowledge === 'known' && service === undefined) {
@@ -185,14 +185,14 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 }
 
 /**
- * Reports whether an object belongs to a federated Service of ours. If such an object prevents a creation, the store
- * was behind.
+ * Reports whether an object belongs to a federated Service of ours. If a creation fails because such an object exists
+ * already, the store was out of date.
  */
 export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
 /**
- * Returns what is observed of a cluster that has no session, but has or may have a Link: nothing is known of its
+ * Returns the observed state of a cluster that has, or may have, a Link but no session: nothing is known about its
  * member.
  */
 export const unknownParty = (cluster: string): TargetParty => ({

@@ -1,6 +1,6 @@
 /**
- * Renders the manifests of one federated Service from what is observed and from its members, with a construct that
- * users can compose too. A membership that this operator cannot decide about now is rendered as it is. Pure.
+ * Renders the manifests of one federated Service from what is observed and from its members. It uses a construct that
+ * users can compose too. A membership that this operator cannot decide about now is rendered unchanged. Pure.
  */
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';

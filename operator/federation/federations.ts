@@ -66,7 +66,7 @@ export class Federations implements Federation, DiscoveryListener {
   }
 
   /**
-   * Reconciles the keys of one cluster. Called when its Link, or the control plane's credentials of it, may have been
+   * Reconciles the keys of one cluster. Called when its Link, or the control plane's credentials for it, may have been
    * added or removed.
    */
   addOf(cluster: string): void {

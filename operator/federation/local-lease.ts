@@ -9,7 +9,7 @@ import { leaseRemedy } from '../source/advice.ts';
 import { type LeaseSurroundings, sharedLease } from '../source/shared-lease.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
-/** What the Lease is acquired with, and the log for its changes. */
+/** What {@link LocalLease} needs to acquire the Lease and to log its changes. */
 export type LocalLeaseEnvironment = LeaseSurroundings & Pick<SharedEnvironment, 'log'>;
 
 export class LocalLease {

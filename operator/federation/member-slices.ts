@@ -20,10 +20,10 @@ import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns a member of a target as input of the construct, with the present endpoints of the gateway. What is not known
- * of the gateway or the pods is taken from the existing slices. For example, until the probes have given a first
- * verdict on the gateway, the slices say whether it is alive (rule F2). If the gateway has no address, or the target
- * cannot be read, the result has no endpoints, and the construct renders no slices.
+ * Returns a target's member as the construct takes it, with the present endpoints of the gateway. Whatever is not known
+ * about the gateway or the pods is taken from the existing slices. For example, until the first verdict of the probes,
+ * the slices say whether the gateway is alive (rule F2). If the gateway has no address, or the target cannot be read,
+ * the member has no endpoints, and the construct renders no slices for it.
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
   const { link, knowledge } = target;
@@ -34,12 +34,12 @@ export function gatewayMember(observed: ObservedFederation, { service }: Member,
   return { targetCluster, targetClusterDomain: link.clusterDomain, ports: portsIn('gateway', service), endpoints };
 }
 
-/** What decides about the endpoints of a target's gateway. */
+/** Fields of a target that decide about the endpoints of its gateway. */
 export type GatewayTarget = Pick<TargetParty, 'gateway' | 'anyReady'>;
 
 /**
- * Returns the endpoints of a target's gateway. What is not known of the gateway or the pods is taken from the target's
- * existing slices. Undefined if the Link has no gateway, or the gateway has no address.
+ * Returns the endpoints of a target's gateway. Whatever is not known about the gateway or the pods is taken from the
+ * target's existing slices. Undefined if the Link has no gateway, or the gateway has no address.
  */
 export function gatewayEndpointsOf(
   { gateway, anyReady }: GatewayTarget,
@@ -122,10 +122,10 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 }
 
 /**
- * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If no
- * slice has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready.
- * @param of Service that the slices belong to, and prefix of their names; the labels of the slices may have been
- *   removed
+ * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If none
+ * of them has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready.
+ * @param of name of the Service that the slices belong to, and the prefix of their names. The names identify the
+ *   slices, since their labels may have been removed
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -165,8 +165,8 @@ export function refreshedSlices(
 }
 
 /**
- * Returns the addresses of a gateway and whether it is alive. What is not known is taken from the existing slices of
- * its target, whose endpoints are `listed`.
+ * Returns the addresses of a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing
+ * slices. If the addresses or the verdict are not known, they are taken from these endpoints.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

@@ -10,7 +10,7 @@ import type { Aspect } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 import type { DiscoveredClusters } from './party.ts';
 
-/** The state of the source cluster on which it depends whether Services of target clusters become members. */
+/** Settings and state of the source cluster that decide whether Services of target clusters become members. */
 export interface Surroundings {
   readonly config: OperatorConfig;
   readonly source: Pick<SourceStores, 'namespaces'>;
@@ -18,7 +18,9 @@ export interface Surroundings {
   readonly discovery: DiscoveredClusters;
 }
 
-/** Returns what is observed of a target's Service under a key, as if this operator held the Lease of the Link. */
+/**
+ * Returns the observed state of a target's Service, by its key. Assumes that this operator holds the Lease of the Link.
+ */
 export function observeMember(
   key: string,
   { service, isKnown, isAdmitted, isWithinBytes, anyReady }: ObservedMember,
@@ -46,7 +48,7 @@ export function observeMember(
 }
 
 /**
- * Returns what is observed of the source cluster's own Service under a key.
+ * Returns the observed state of the source cluster's own Service, by its key.
  * @param isHeld whether this operator holds the Lease of local memberships
  */
 export function observeLocalMember(
@@ -59,13 +61,13 @@ export function observeLocalMember(
 }
 
 /**
- * Returns the local Service that is selected under a key; undefined if there is none. A mirror or federated Service
- * does not count, although the label of its original may have been copied to it.
+ * Returns the local Service that has a key and is selected; undefined if there is none. A mirror or federated Service
+ * does not count, even if the label that selects it was copied from its original.
  */
 export function localMember(key: string, members: Pick<Aspect<Service>, 'get'> | undefined): Service | undefined {
   const service = members?.get(key);
   return service === undefined || isMirrorItself(service) ? undefined : service;
 }
 
-/** What is observed of a source cluster if the operator has no selector for local members. */
+/** Observed state of the source cluster if the operator has no selector for local members. */
 export const NO_LOCAL_MEMBER: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };

@@ -55,9 +55,9 @@ export interface TargetParty extends Party {
    * while that is not known, or if the operator may not read the Secrets.
    */
   readonly isDiscoverable: boolean | undefined;
-  /** Whether the limit of the Link on the number of members admits this one (rule E10). */
+  /** Whether this member is within the Link's limit on the number of members (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether the limit of the Link on written bytes admits this Service (rule E10). @default true */
+  /** Whether this Service is within the Link's limit on written bytes (rule E10). @default true */
   readonly isWithinBytes?: boolean;
   /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
   readonly gateway?: GatewayView | undefined;
@@ -91,7 +91,7 @@ export interface ObservedFederation {
    * selects members.
    */
   readonly targets: readonly TargetParty[];
-  /** The Service that has the name of the federated one, whoever owns it; absent if there is none. */
+  /** The existing Service with the name of the federated Service, whoever owns it; absent if there is none. */
   readonly live: Service | undefined;
   /** Slices whose labels say that they belong to this federated Service. */
   readonly slices: readonly EndpointSlice[];

@@ -26,14 +26,14 @@ export function operatorOf(live: Service | undefined, { own, isGone }: Operators
 
 /**
  * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another one (`another`). With
- * `none`, no operator is known to serve it, and this one has no part in it.
+ * `none`, no operator is known to serve it, and this operator does not.
  */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
- * Returns who serves a federated Service. If the Service names no operator, it is `own` if a cluster of this operator's
- * Links has a Service of that name or is a member, and `shared` if only the local cluster is a member, which all
- * operators know.
+ * Returns who serves a federated Service. For a Service that names no operator, the result is `own` if a cluster of
+ * this operator's Links has a Service of that name or is a member. It is `shared` if only the local cluster is a
+ * member, since all operators know that cluster.
  */
 export function standingOf(observed: ObservedFederation): Standing {
   const { live, local, targets, operators, slices } = observed;
@@ -63,8 +63,8 @@ export const anothersRefusal = ({ namespace, live, operators: { own } }: Observe
 export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
- * Returns whether a federated Service must name this operator: from the time when a cluster of this operator's Links
- * has a Service of that name or is a member, until at most the local cluster is a member.
+ * Returns whether a federated Service must name this operator. It must as soon as a cluster of this operator's Links
+ * has a Service of that name or is a member, and until no target cluster is a member any more.
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,
@@ -80,8 +80,8 @@ export function markOf(
 
 /**
  * Returns the desired Service with the mark of this operator added or removed. Other objects, and a Service that stays
- * as it is, are returned unchanged. A missing mark alone causes no write while the Service has members, which show who
- * serves it: Linkerd's controllers would remove the mark each time.
+ * as it is, are returned unchanged. A missing mark alone causes no write while the Service has members: the members
+ * show who serves it, and Linkerd's controllers would remove the mark each time.
  */
 export function marked(
   { live, operators }: ObservedFederation,

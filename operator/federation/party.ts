@@ -1,4 +1,7 @@
-/** The parties of federated Services, and the interface that the controller (federations.ts) offers them. */
+/**
+ * The parties of federated Services (the clusters that take part), and the interface that the controller
+ * (federations.ts) offers them.
+ */
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Certainty } from '../target/aspect.ts';
@@ -14,7 +17,7 @@ export interface Participant<P extends TargetParty | LocalParty> {
    * cluster.
    */
   keys(): Iterable<string>;
-  /** Returns what is known of the cluster's Service under a key. */
+  /** Returns the observed state of the cluster's Service, by its key. */
   observe(key: string): P;
   /**
    * Reports whether a write may be sent now. It may not if the cluster's membership was decided under a Lease that may
@@ -30,14 +33,14 @@ export interface Participant<P extends TargetParty | LocalParty> {
   report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void;
 }
 
-/** A target cluster that takes part by the session of its Link. */
+/** A target cluster that takes part through the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
   /** Tells whether the cluster certainly has no member under a key, so that its membership may be removed. */
   readonly members: Certainty;
 }
 
-/** The controller of federated Services, as its parties use it. */
+/** The controller of federated Services, as the parties see it. */
 export interface Federation {
   /**
    * Lets a cluster take part.

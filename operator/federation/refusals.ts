@@ -1,6 +1,6 @@
 /**
- * Reasons why a Service does not join a federated Service: reasons of the Service itself, of the mode, and of all
- * Services of its name (rules I1, I4, I5). Pure.
+ * Reasons why a Service does not join a federated Service. They concern the Service itself, the mode, or all Services
+ * with its name (rules I1, I4, I5). Pure.
  */
 import { FederatedService, type MirrorMode, renderOf } from '../../constructs/rendered/index.ts';
 import { isServiceName } from '../../crds/names.ts';
@@ -50,8 +50,8 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
 }
 
 /**
- * Returns why no Service of this namespace and name can join. `isKept` says that existing objects stay, because the
- * namespace may not be written to.
+ * Returns why no Service of this namespace and name can join. In the result, `isKept` means that existing objects stay,
+ * because the namespace may not be written to.
  */
 export function refusalOfAll({
   namespace,
@@ -132,7 +132,7 @@ export const TOO_LARGE = refused(
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** What decides, apart from the Service, whether it fits into a federated Service. */
+/** Everything but the Service itself that decides whether it fits into a federated Service. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */

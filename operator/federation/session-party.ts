@@ -140,8 +140,8 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Handles that this operator has acquired the Lease. All keys are reconciled, since nothing was reported while
-   * another held the Lease.
+   * Called when this operator has acquired the Lease. Reconciles all keys, since nothing was reported while another
+   * held the Lease.
    */
   taken(): void {
     this.#hasSeenAll = false;
@@ -149,7 +149,7 @@ export class SessionParty implements FederationParty, AspectListener {
     else this.#begin();
   }
 
-  /** Handles that the Lease was lost or is being released. Resolves when no write under the Lease is under way. */
+  /** Called when the Lease was lost or is being released. Resolves when no write under the Lease is under way. */
   lost(reason: unknown): Promise<void> {
     return this.#options.env.federations.interrupt(reason);
   }
@@ -199,8 +199,8 @@ export class SessionParty implements FederationParty, AspectListener {
 }
 
 /**
- * Returns the keys of the federated Services that have a cluster as a member, without those that other operators
- * serve (rule I9).
+ * Returns the keys of the federated Services that have a cluster as a member, except those that other operators serve
+ * (rule I9).
  */
 export function ownMembershipsOf(
   cluster: string,
