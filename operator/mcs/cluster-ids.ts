@@ -12,7 +12,7 @@ export interface IdClaim {
    * A DNS label.
    */
   readonly name: string;
-  /** Value of its ClusterProperty `cluster.clusterset.k8s.io`; undefined if it has none. */
+  /** Value of the cluster's ClusterProperty `cluster.clusterset.k8s.io`; undefined if it has none. */
   readonly claimed: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Decides what one ServiceImport must be: takes what is observed, and returns the manifests and all that the statuses
+ * Decides the desired state of one ServiceImport from what is observed: its manifests, and everything that the statuses
  * of the ServiceImport and of the local ServiceExport are made from. Pure.
  */
 import { Label } from '../../crds/wire.ts';
@@ -14,7 +14,7 @@ import { type ImportRefusal, planOf } from './import-plan.ts';
 import { entryOf, isLocalEntry, placesOf } from './precedence.ts';
 import type { Source } from './sources.ts';
 
-/** What a ServiceImport must be. */
+/** Desired state of a ServiceImport, and what its statuses are made from. */
 export interface ImportDecision {
   readonly manifests: ImportManifests;
   /**
@@ -25,7 +25,7 @@ export interface ImportDecision {
   /** Namespace of the other operator that serves the ServiceImport; undefined if no other is known to serve it. */
   readonly another?: string;
   /**
-   * The clusters that the ServiceImport consists of, sorted by id; undefined if its status is not ours to write now.
+   * The clusters that are part of the ServiceImport, sorted by id; undefined if its status is not ours to write now.
    */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
@@ -44,7 +44,7 @@ export interface ImportDecision {
   readonly unknown: readonly string[];
 }
 
-/** Decides what one ServiceImport must be. */
+/** Decides the desired state of one ServiceImport. */
 export function decideImport(given: ObservedImport): ImportDecision {
   const observed = withinBytes(given);
   const { local, targets, name, namespaceState, live, operators } = observed;

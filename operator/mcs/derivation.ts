@@ -38,9 +38,9 @@ const LOOK_MS = 60_000;
 const STALE_RETRY_MS = 1_000;
 
 /**
- * Time for which a derived Service may name another operator than its ServiceImport does before the API server is asked
- * for the ServiceImport. If two operators create one ServiceImport at the same time, it is decided by then which of
- * them serves it.
+ * How long a derived Service may name a different operator than its ServiceImport does before the API server is asked
+ * for the ServiceImport. By then it is decided which operator serves a ServiceImport that two operators created at the
+ * same time.
  */
 const DOUBT_MS = 2_000;
 
@@ -56,8 +56,8 @@ const RELEASE_MS = 2_000;
 const RELEASE_RETRY_MS = 100;
 
 /**
- * Most pods of one headless Service that get a Service of their own. Rendering more would hold up other work (rule
- * E10).
+ * Maximum number of pods of one headless Service that get a Service of their own. Rendering more would hold up other
+ * work (rule E10).
  */
 const MAX_PODS = 500;
 
@@ -72,7 +72,7 @@ export interface ImportDerivationOptions {
   readonly report: Pick<ImportReport, 'wrote' | 'leave' | 'say' | 'report'>;
 }
 
-/** What is observed of a key, with the exports of all clusters. */
+/** Observed state of a key, with the exports of all clusters. */
 export interface ObservedKey {
   readonly exports: ObservedExports;
   readonly observed: ObservedImport;
@@ -88,7 +88,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   /** When the API server first refused a derived Service its former addresses, by key, on the monotonic clock. */
   readonly #refusedMs = new Map<string, number>();
   /**
-   * When the derived Service was first seen to name another operator than the ServiceImport does, by key, on the
+   * When the derived Service was first seen to name a different operator than the ServiceImport does, by key, on the
    * monotonic clock.
    */
   readonly #doubtedMs = new Map<string, number>();
@@ -103,8 +103,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Returns the keys of the ServiceImports that a target cluster is part of, without those that another operator
-   * serves (rule K7).
+   * Returns the keys of the ServiceImports that a target cluster is part of, except those that another operator serves
+   * (rule K7).
    */
   partsOf(cluster: string): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
@@ -264,9 +264,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Handles that the API server refuses a derived Service the addresses that it had before it was deleted. The server
-   * frees the addresses of a deleted Service a moment after the watch shows the deletion, so they are requested again
-   * for 2 seconds. If they are still refused then, another Service has them, and the derived Service gets others.
+   * Handles a refusal of the addresses that a derived Service had before it was deleted. The API server frees the
+   * addresses of a deleted Service a moment after the watch shows the deletion, so they are requested again for 2
+   * seconds. If they are still refused then, another Service has them, and the derived Service gets others.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));

@@ -1,7 +1,7 @@
 /**
- * Renders the manifests of one ServiceImport from what is observed and decided, with a construct that users can compose
- * too. Services are written first, since the ServiceImport contains the address of the derived Service, and slices
- * contain the addresses of the Services that stand for pods. Pure.
+ * Renders the manifests of one ServiceImport from what is observed and decided. It uses a construct that users can
+ * compose too. Services are written first, since the ServiceImport contains the address of the derived Service, and
+ * slices contain the addresses of the Services that stand for pods. Pure.
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
@@ -58,7 +58,7 @@ export const standing = (observed: ObservedImport): ImportManifests => ({
 });
 
 /**
- * Returns all our objects as {@link standing} does, but not those of the clusters in `left`, which are known to export
+ * Returns all our objects as {@link standing} does, except those of the clusters in `left`, which are known to export
  * nothing.
  */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {

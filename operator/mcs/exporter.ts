@@ -11,7 +11,7 @@ import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
- * Returns what is known of the export of a Link's target under a key.
+ * Returns what is known about one export of a Link's target, by its key.
  * @param exports the target's Services that have a ServiceExport
  * @param mayExport see {@link TargetExporter.mayExport}. @default false
  */
@@ -40,7 +40,7 @@ export const observeExporter = (
   };
 };
 
-/** Returns what is known of the export of the source cluster under a key. */
+/** Returns what is known about one export of the source cluster, by its key. */
 export const observeLocalExport = (
   key: string,
   exports: Pick<Aspect<Service>, 'get' | 'slicesOf' | 'decides'> & {

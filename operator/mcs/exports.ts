@@ -11,9 +11,9 @@ import type { IpFamily, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import type { ServiceExport } from '../target/read/mcs-objects.ts';
 
-/** Most ports of an export, and of a ServiceImport. */
+/** Maximum number of ports of an export, and of a ServiceImport. */
 export const MAX_PORTS = 100;
-/** Most exported labels, and most exported annotations. */
+/** Maximum number of exported labels, and of exported annotations. */
 const MAX_METADATA = 64;
 /** Longest value of an annotation, in characters. A longer value is ignored. */
 const MAX_ANNOTATION = 4_096;

@@ -18,8 +18,8 @@ export interface ImportIds {
 /**
  * Returns the ids of the clusters. The local cluster comes first: a target whose cluster name is the id of the local
  * cluster gets no id.
- * @param local id that the local cluster claims; null if it claims none, undefined while that is not known
- * @param silent clusters that have a Link but no session. Their names are reserved, and they get no id
+ * @param local the id that the local cluster claims; null if it claims none, undefined while that is not known
+ * @param silent the clusters that have a Link but no session. Their names are reserved, and they get no id
  */
 export function importIds(
   local: string | null | undefined,

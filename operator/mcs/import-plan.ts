@@ -1,6 +1,6 @@
 /**
- * Plans the content of a ServiceImport, and how clients reach it, from the clusters that it consists of (rules K2, K3).
- * Pure.
+ * Plans the content of a ServiceImport, and how clients reach it, from the exports of the clusters that are part of it
+ * (rules K2, K3). Pure.
  */
 import type { ImportPort, ImportType, ServiceImportProps } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
@@ -47,8 +47,8 @@ export type ImportFields = Pick<
 
 /**
  * Plans one ServiceImport.
- * @param resolution resolution of the exports that the content is taken from, with the order to record; undefined if
- *   the present content stays
+ * @param resolution the resolved exports that the content is taken from, with the order to record; undefined if the
+ *   present content stays
  */
 export function planOf(
   observed: ObservedImport,
@@ -143,8 +143,8 @@ function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): 
 /**
  * Returns the IP families of a ServiceImport without addresses: those of the first export that this cluster supports.
  * If there are none, the result is this cluster's preferred family in gateway mode, and empty in flat mode.
- * @param families of this cluster, the preferred one first
- * @param wanted families of the first export; if empty, the preferred family is used
+ * @param families IP families of this cluster, the preferred one first
+ * @param wanted IP families of the first export; if empty, the preferred family is used
  */
 function familiesOf(
   families: readonly IpFamily[],

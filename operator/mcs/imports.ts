@@ -29,10 +29,10 @@ export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 
   readonly listener?: ReadableListener;
 }
 
-/** Is notified when ServiceImports of more namespaces may be readable. */
+/** Listener for the moment when ServiceImports of more namespaces can be read. */
 export interface ReadableListener {
   /**
-   * Handles that more ServiceImports may be readable. Objects that were kept because their ServiceImports could not be
+   * Called when more ServiceImports may be readable. Objects that were kept because their ServiceImports could not be
    * read may now be removed.
    */
   moreReadable(): void;

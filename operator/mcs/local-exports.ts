@@ -60,12 +60,12 @@ export class LocalExports implements Exporting<LocalExporter> {
     this.#reading = this.#exports.run(this.#stopped.signal);
   }
 
-  /** Reports changes to the controller from now on. */
+  /** Starts to report changes to the controller. */
   start(imports: Pick<ServiceImports, 'add' | 'addAll'>): void {
     this.#imports = imports;
   }
 
-  /** Stops reading. */
+  /** Stops reading the exports. */
   async stop(): Promise<void> {
     this.#stopped.abort(new Error('the operator stops'));
     await this.#reading;

@@ -6,7 +6,7 @@ import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import { sourceOf } from '../source/owner.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
-/** Reports whether an object is our ServiceImport of that name, or is derived from it. */
+/** Reports whether an object is our ServiceImport with this name, or is derived from it. */
 export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[Label.serviceImport] === name;
 
@@ -55,8 +55,9 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 }
 
 /**
- * Reports whether a cluster is part of a ServiceImport: the ServiceImport has slices or pods' Services of the cluster,
- * or its status or an annotation for Linkerd's discovery names the cluster.
+ * Reports whether a cluster is part of a ServiceImport. It is if the ServiceImport has slices of the cluster or
+ * Services that stand for the cluster's pods, or if its status or an annotation for Linkerd's discovery names the
+ * cluster.
  * @param ownId id of the local cluster: in the status it never stands for a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {

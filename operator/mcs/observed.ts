@@ -46,13 +46,14 @@ export interface TargetExporter extends Party {
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
   /**
-   * Remaining time for which each pod that is gone keeps the Service that stands for it, in milliseconds, by hostname
-   * (rules D11, K3). Infinity if no time remains but the target has yet to confirm that the pod is gone (rule D5).
+   * How much longer the Service that stands for a pod is kept although the pod is gone, in milliseconds, by the pod's
+   * hostname (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is gone
+   * (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
    * Whether the cluster may turn out to export the Service, because its exports have not been read yet. Either its Link
-   * is about to be served, or the cluster has not answered since its Link came to be served. An answer that
+   * is about to be served, or the cluster has not answered since its Link began to be served. An answer that
    * ServiceExports are not served, or may not be read, counts as an answer. @default false
    */
   readonly mayExport?: boolean;
@@ -61,9 +62,9 @@ export interface TargetExporter extends Party {
    * another operator. @default true
    */
   readonly isLinked?: boolean;
-  /** Whether the limit of the Link on the number of exports admits this one (rule E10). */
+  /** Whether this export is within the Link's limit on the number of exports (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether the limit of the Link on written bytes admits this export (rule E10). @default true */
+  /** Whether this export is within the Link's limit on written bytes (rule E10). @default true */
   readonly isWithinBytes?: boolean;
 }
 
@@ -80,8 +81,8 @@ export interface ObservedImport {
   readonly operators: Operators;
   readonly local: LocalExporter;
   /**
-   * The target clusters that have, or may have, a part in the ServiceImport: in any order, each once. No other cluster
-   * has a Link that takes exports.
+   * The target clusters that are, or may be, part of the ServiceImport: in any order, each once. No other cluster has a
+   * Link that takes exports.
    */
   readonly targets: readonly TargetExporter[];
   /**
@@ -92,9 +93,11 @@ export interface ObservedImport {
   readonly isSettled: boolean;
   /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */
   readonly isReadable: boolean;
-  /** The ServiceImport of that name, whoever owns it; absent if there is none. */
+  /**
+   * The existing ServiceImport with the namespace and name of the exports, whoever owns it; absent if there is none.
+   */
   readonly live: ServiceImport | undefined;
-  /** The Service that has the name of the derived one, whoever owns it; absent if there is none. */
+  /** The existing Service with the name of the derived Service, whoever owns it; absent if there is none. */
   readonly derived: Service | undefined;
   /**
    * The Services that are derived from this ServiceImport and stand for one pod each (label
@@ -103,7 +106,7 @@ export interface ObservedImport {
   readonly podServices: readonly Service[];
   /** Reports whether a Service of this name exists in {@link namespace} and is not derived from this ServiceImport. */
   readonly isForeign: (service: string) => boolean;
-  /** Most pods of one target cluster that get a Service of their own ({@link podServices}, rule E10). */
+  /** Maximum number of pods of one target cluster that get a Service of their own ({@link podServices}, rule E10). */
   readonly maxPods: number;
   /**
    * Whether the derived Service cannot get the addresses of the ServiceImport, because the API server has given them to

@@ -14,8 +14,8 @@ export const namedOperator = ({ metadata }: KubeObject): string | undefined =>
 
 /**
  * Returns the namespace of the operator that serves a ServiceImport: the one that the ServiceImport names, otherwise
- * the one that the derived Service names. An operator whose namespace is certainly gone does not count. Undefined if no
- * other is named.
+ * the one that the derived Service names. An operator whose namespace is certainly gone is passed over. Undefined if no
+ * operator is left.
  */
 export function operatorOf(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,

@@ -44,7 +44,10 @@ export interface ImportPartiesOptions {
 
 /** What all clusters export under one key. */
 export interface ObservedExports extends Pick<ObservedImport, 'local' | 'targets'> {
-  /** Whether a cluster is being asked to confirm that an export is gone. The cluster counts as not known meanwhile. */
+  /**
+   * Whether a cluster is being asked to confirm that an export is gone. Meanwhile, the exports of that cluster count as
+   * not known.
+   */
   readonly isUnconfirmed: boolean;
 }
 
@@ -85,7 +88,7 @@ export class ImportParties {
     return this.#parties.delete(cluster);
   }
 
-  /** Begins to read exports, also those of clusters that join later. Further calls do nothing. */
+  /** Begins to read exports, including those of clusters that join later. Further calls do nothing. */
   read(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -141,7 +144,7 @@ export class ImportParties {
   }
 
   /**
-   * Forgets the answers by which clusters or pods were removed from a ServiceImport: each answer is valid for one
+   * Forgets the answers that allowed clusters or pods to be removed from a ServiceImport: each answer is valid for one
    * removal.
    */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
@@ -154,8 +157,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns the remaining time for which pods that are gone keep their Services, in milliseconds, by hostname (rules
-   * D11, K3). Infinity if no time remains but the target has yet to confirm that the pod is gone (rule D5).
+   * Returns how much longer the Services of pods that are gone are kept, in milliseconds, by hostname (rules D11, K3).
+   * Infinity if that time is over but the target has yet to confirm that the pod is gone (rule D5).
    */
   #departed(
     key: string,
@@ -193,7 +196,7 @@ export class ImportParties {
     return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
   }
 
-  /** Returns when the grace period of a cluster began, on the monotonic clock. */
+  /** Returns the start of a cluster's grace period, in milliseconds on the monotonic clock. */
   #sinceMs(exporter: Exporter): number {
     const cluster = targetOf(exporter)?.link.cluster ?? '';
     return this.#from(exporter)?.sinceMs ?? this.#leftMs.get(cluster) ?? this.#beganMs;
@@ -218,7 +221,7 @@ export class ImportParties {
 const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined);
 
-/** Returns what is observed of a cluster that has no session, but has or may have a Link: its exports are not known. */
+/** Returns the observed state of a cluster that has, or may have, a Link but no session: its exports are not known. */
 const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
   mayExport,
   isLinked,

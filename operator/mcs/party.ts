@@ -1,4 +1,7 @@
-/** The parties of ServiceImports, and the interface that the controller (imports.ts) offers them. */
+/**
+ * The parties of ServiceImports (the clusters that take part), and the interface that the controller (imports.ts)
+ * offers them.
+ */
 import type { Certainty, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
@@ -9,7 +12,10 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** The id that the cluster claims; null if it claims none, undefined while that is not known. */
   readonly claimedId: string | null | undefined;
-  /** When the operator began to read the exports, or learned that it would, on the monotonic clock in milliseconds. */
+  /**
+   * Start of the cluster's grace period, in milliseconds on the monotonic clock: when the operator began to read the
+   * exports or, before that, when it learned that it would.
+   */
   readonly sinceMs: number;
   /** Returns the keys of the cluster's exports, and of ServiceImports that may need work because of the cluster. */
   keys(): Iterable<string>;
@@ -24,7 +30,7 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   read(): void;
 }
 
-/** A target cluster that takes part by the session of its Link. */
+/** A target cluster that takes part through the session of its Link. */
 export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
   /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
@@ -36,7 +42,7 @@ export interface ImportParty extends Exporting<TargetExporter> {
   readonly pods: PodAnswers;
 }
 
-/** The controller of ServiceImports, as its parties use it. */
+/** The controller of ServiceImports, as the parties see it. */
 export interface ServiceImports {
   /**
    * Lets a cluster take part.
@@ -55,12 +61,12 @@ export interface ServiceImports {
   /** Returns the keys of the ServiceImports that a target cluster is part of. */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns the keys of {@link partsOf} from whose ServiceImports the objects of a cluster without a Link are still to
-   * be removed. Keys whose objects this operator certainly cannot remove are left out.
+   * Returns those keys of {@link partsOf} whose ServiceImports still have objects to remove, for a cluster without a
+   * Link. Keys whose objects this operator certainly cannot remove are left out.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * Returns the keys of {@link partsOf} in whose ServiceImports the objects of a cluster without a Link stay, because
+   * Returns those keys of {@link partsOf} whose ServiceImports keep the objects of a cluster without a Link, because
    * ServiceImports cannot be read in that namespace (rule K5).
    */
   keptOf(cluster: string): readonly string[];

@@ -15,7 +15,7 @@ import { endpointPorts, mergePorts, newestFirst } from '../mirror/target-endpoin
 import { isOfPod, podServicesOf, slicesOf, type Standing } from './membership.ts';
 import type { ObservedImport, TargetExporter } from './observed.ts';
 
-/** The pods of one cluster that are imported. */
+/** The imported pods of one cluster. */
 export interface ImportedPods {
   /** Each pod has the ClusterIPs of the Service that stands for it; none before that Service has them. */
   readonly pods: readonly ImportedPod[];
@@ -138,9 +138,10 @@ function add(pods: Map<string, ImportedPod>, pod: ImportedPod): void {
 const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;
 
 /**
- * Returns the ports at which a pod without a hostname can be reached. Requests to such a pod name the Service alone: if
- * the Service has a port of the requested number, Linkerd uses that port, otherwise the pod's port of that number. A
- * port of the pod is left out if another port of the Service has its number.
+ * Returns the ports at which a pod without a hostname can be reached. A request to such a pod names only the Service
+ * and a port number. If the Service has a port with that number, Linkerd uses it; otherwise it uses the pod's port with
+ * that number. A port of the pod is therefore left out if the Service has a differently named port with the same number
+ * and protocol.
  */
 const reachable = (ports: ImportedPod['ports'], { spec }: Service): ImportedPod['ports'] =>
   ports.filter(({ name = '', port, protocol = 'TCP' }) =>

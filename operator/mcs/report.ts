@@ -25,7 +25,7 @@ export interface ImportReportOptions {
   readonly wrote: (written: ServiceImport, before: ServiceImport) => void;
 }
 
-/** What is reported of one key. */
+/** What is reported about one key. */
 export interface ImportFindings {
   readonly decision: ImportDecision;
   /** The ServiceImport, if it is ours. */
@@ -75,7 +75,7 @@ export class ImportReport {
     ]);
   }
 
-  /** Forgets what was reported of a ServiceImport that another operator serves. */
+  /** Forgets what was reported about a ServiceImport, since another operator serves it. */
   leave(key: string): void {
     this.#count(key, undefined);
     this.#ofImports.forget(key);
@@ -173,7 +173,7 @@ export class ImportReport {
   }
 }
 
-/** What the statuses of ServiceImports and ServiceExports have in common. */
+/** Fields that the statuses of ServiceImports and ServiceExports have in common. */
 interface Reported {
   readonly conditions: readonly {
     readonly type: string;

@@ -23,7 +23,7 @@ import { type Exporter, type ObservedImport, type TargetExporter, targetOf } fro
 import { type ImportedPods, importedPods } from './pods.ts';
 
 /**
- * A cluster that a ServiceImport consists of. `exported` is undefined while it is not known what the cluster exports.
+ * A cluster that is part of a ServiceImport. `exported` is undefined while it is not known what the cluster exports.
  */
 export interface Source {
   readonly exporter: Exporter;
@@ -41,7 +41,7 @@ export interface Shape {
 }
 
 /**
- * A cluster as input of the construct. It comes with the existing objects of the cluster that stay although the
+ * A cluster as the construct takes it. It comes with those existing objects of the cluster that stay although the
  * construct does not render them, and with notes about pods that are not imported.
  */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
@@ -53,8 +53,8 @@ export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
 const NOTHING: SourceCluster['retained'] = { services: [], slices: [] };
 
 /**
- * Returns a cluster as input of the construct, and the existing objects of the cluster that stay. From an input without
- * endpoints the construct renders no slices.
+ * Returns a cluster as the construct takes it, and the existing objects of the cluster that stay. If the cluster has no
+ * endpoints, the construct renders no slices for it.
  */
 export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);
@@ -81,8 +81,8 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
 }
 
 /**
- * Returns the slices whose endpoints are a target's gateway. Other slices of the target are left out: copies of its own
- * slices, the slices of pods' Services, and those with hostnames, whose endpoints are pods' Services.
+ * Returns those slices of a target that lead to its gateway. This leaves out copies of the target's own slices, the
+ * slices of Services that stand for pods, and slices with hostnames, whose endpoints are such Services.
  */
 const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
   slicesOf(observed, target)
@@ -124,7 +124,7 @@ function isRetained(observed: ObservedImport, { exporter, exported }: Source, { 
   return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
-/** Returns the objects that stay of a cluster for which {@link isRetained} holds. */
+/** Returns the existing objects of a cluster, if {@link isRetained} says that they stay. */
 const retainedOf = (observed: ObservedImport, source: Source, shape: Shape): SourceCluster['retained'] => ({
   services: shape.type === 'Headless' ? podServicesOf(observed, source.exporter) : [],
   slices: retainedSlices(observed, source, shape),
@@ -144,7 +144,7 @@ function retainedSlices(observed: ObservedImport, source: Source, shape: Shape):
   return refreshedSlices(target, slices, { service: derivedName(observed.name), slicePrefix });
 }
 
-/** Returns the slices of pods' Services with the present addresses and readiness of the gateway. */
+/** Returns the slices of Services that stand for pods, with the present addresses and readiness of the gateway. */
 const refreshedPodSlices = (
   target: TargetExporter | undefined,
   slices: readonly EndpointSlice[],

@@ -22,7 +22,7 @@ export interface ExportStatus {
   readonly conditions: readonly Condition[];
 }
 
-/** Most clusters that a message names. */
+/** Maximum number of clusters that a message names. */
 const MAX_NAMED = 10;
 
 /** Returns the status of a ServiceImport; undefined if the status is not ours to write now. */

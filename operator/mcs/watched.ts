@@ -11,11 +11,11 @@ import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './object
 /** How the store keeps ServiceImports: cut to the fields that are read, and indexed by the clusters in their status. */
 export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf } } as const;
 
-/** Is notified when ServiceImports change. */
+/** Listener for changes of ServiceImports. */
 export interface ImportListener {
-  /** A ServiceImport has changed. */
+  /** Called when a ServiceImport has changed. */
   add(key: string): void;
-  /** ServiceImports were listed anew, or whether they can be read has changed. */
+  /** Called when ServiceImports were listed anew, or when it has changed whether they can be read. */
   stateChanged(): void;
 }
 
