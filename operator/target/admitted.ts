@@ -1,6 +1,7 @@
 /**
  * Hides the exports of a target that the import policy of the Link does not admit (rules N1, N2, N4): derivations see
- * them as not exported. For these the target is not asked before a deletion, since nothing outside the policy may stay.
+ * them as not exported. The target is not asked before their objects are deleted, since nothing outside the policy may
+ * stay.
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';

@@ -11,7 +11,7 @@ export interface TargetProblem {
   /** Reason of the Event. */
   readonly event: 'TargetUnreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   readonly problem: string;
-  /** What happens to mirrors meanwhile. */
+  /** What happens to mirrors while the problem lasts. */
   readonly fate: string;
   /** What the user can do, as text to append to `problem` and `fate`; may be empty. */
   readonly remedy: string;

@@ -36,19 +36,20 @@ export interface Aspect<T> {
 /** Receives changes of one aspect. */
 export interface AspectListener {
   /**
-   * Handles that Services, by key, may have changed, or that other objects may be derived from them now: a limit admits
-   * more or fewer, or a deletion is no longer held.
+   * Called when Services may have changed, or when other objects may be derived from them now, because a limit admits
+   * more or fewer, or because a deletion is no longer held.
+   * @param keys keys of these Services
    */
   changed(keys: Iterable<string>): void;
-  /** Handles that all exports were listed anew, and are known. @default - nothing is done */
+  /** Called when all exports were listed anew, and are known. @default - nothing is done */
   listed?(): void;
   /**
-   * Handles that the selector has changed, so that the exports will be listed anew.
+   * Called when the selector has changed, so that the exports will be listed anew.
    * @default - nothing is done
    */
   restarted?(): void;
   /**
-   * Handles that a watch has shown a change of one export. The time until its mirror follows is measured from here.
+   * Called when a watch has shown a change of one export. The time until its mirror follows is measured from here.
    * @default - nothing is done
    */
   seen?(key: string): void;
@@ -78,7 +79,7 @@ export interface TargetView {
  * Services with a ServiceExport. {@link Aspect.get} returns undefined for a ServiceExport whose Service does not exist.
  */
 export interface ServiceExports extends Aspect<Service> {
-  /** Returns the creation time of the ServiceExport of a key, RFC 3339; an empty string if it is not known. */
+  /** Returns the creation time of the ServiceExport with a key, RFC 3339; an empty string if it is not known. */
   since(key: string): string;
 }
 

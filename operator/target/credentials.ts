@@ -42,8 +42,8 @@ export interface CredentialsOptions {
 }
 
 /**
- * Most JSON values in one object of a response: more than twice as many as in an EndpointSlice with 1,000 endpoints.
- * Parsing and checking this number of values takes up to 70 ms.
+ * Maximum number of JSON values in one object of a response: more than twice as many as in an EndpointSlice with 1,000
+ * endpoints. Parsing and checking this number of values takes up to 70 ms.
  */
 const MAX_VALUES = 50_000;
 
@@ -103,7 +103,7 @@ export class Credentials {
   }
 
   /**
-   * Handles that the target has refused the token. If the token has not expired, it is renewed at once.
+   * Called when the target has refused the token. If the token has not expired, it is renewed at once.
    * @returns the verdict if the token has expired; undefined if it has not, or never does
    */
   refused(): Verdict | undefined {
@@ -153,8 +153,8 @@ export class Credentials {
   }
 
   /**
-   * Puts credentials in use as soon as they work. Returns the credentials that are in use then, unless the signal
-   * aborted first, and the client to close.
+   * Puts credentials in use as soon as they work. Returns the credentials that are then in use, and the client to
+   * close. Returns no credentials if the signal aborted first.
    */
   async #adopted(
     found: Found,
@@ -176,9 +176,9 @@ export class Credentials {
   }
 
   /**
-   * Reports whether credentials bring only another token for the account and the server in use, as confirmed by that
-   * server. Waits until the server answers. Resolves with false if the server does not confirm it, or if the signal
-   * aborts first.
+   * Reports whether new credentials differ from those in use only by another token of the same account for the same
+   * server, as confirmed by that server. Waits until the server answers. Resolves with false if the server does not
+   * confirm it, or if the signal aborts first.
    */
   async #isSuccessor(
     { access, token: before }: InUse,
@@ -201,8 +201,8 @@ export class Credentials {
   }
 
   /**
-   * Returns the user name that the target reports for credentials; undefined if it reports none, or if the user has
-   * another uid than `uid`.
+   * Returns the user name that the target reports for credentials. Undefined if it reports none, or if the uid of the
+   * user is not `uid`.
    */
   async #userOf(access: ClusterAccess, signal: AbortSignal, uid?: string): Promise<string | undefined> {
     const client = this.#clientFor(access);

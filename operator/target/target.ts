@@ -22,18 +22,21 @@ export type TargetObstacle = ReadObstacle;
 /** Receives what is read of a target. */
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
-   * Handles that Services, or only their slices, were listed anew, and the lists of all readable namespaces are
+   * Called when Services, or only their slices, were listed anew, and the lists of all readable namespaces are
    * complete. A list of slices shows no loss of Services. A Service that a watch reported as gone before the list may
    * still have a mirror.
    */
   relisted(what: 'services' | 'slices'): void;
   /**
-   * Handles that everything that can be read has been listed and is being watched. Called the first time that this is
-   * so, and after each watch that was opened again.
+   * Called when everything that can be read has been listed and is being watched: the first time that this is so, and
+   * after each watch that was opened again.
    * @default - nothing is done
    */
   opened?(): void;
-  /** Handles a change in what prevents reading the target; undefined if all of it can be read. */
+  /**
+   * Called when the obstacle to reading the target has changed.
+   * @param obstacle undefined if all of the target can be read
+   */
   reachable(obstacle: TargetObstacle | undefined): void;
 }
 

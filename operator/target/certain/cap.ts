@@ -29,14 +29,14 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Candidates that a limit applies to. */
 export interface Capped {
-  /** Most candidates that are served. */
+  /** Maximum number of candidates that are served. */
   readonly most: number;
   /** Number of candidates, or a few more. It is read often, so it must be cheap. */
   readonly size: number;
   candidates(): Iterable<Candidate>;
   /**
-   * Handles that the choice has changed.
-   * @param keys keys that are served now and were not before, or the other way round
+   * Called when the choice has changed.
+   * @param keys keys that are served now and were not before, and keys that were served before and are not now
    */
   readmitted(keys: readonly string[]): void;
 }

@@ -1,8 +1,8 @@
 /**
- * Adds to an aspect of a target the checks that must pass before an object made from a key of the aspect is deleted or
- * created. Before a deletion, enough must have been listed, the deletion must not be held (rule E6), and the target must
- * have confirmed, when asked about this one key, that the key is gone (rule A2). Before a creation, the limit must admit
- * the key (rule E10).
+ * Adds checks to an aspect of a target. They must pass before an object made from a key of the aspect is deleted or
+ * created. Before a deletion, enough must have been listed, the deletion must not be held (rule E6), and the target
+ * must have confirmed, when asked about this one key, that the key is gone (rule A2). Before a creation, the limit must
+ * admit the key (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
 import { type Aspect, type Certainty, confirmsGone } from '../aspect.ts';
@@ -22,7 +22,7 @@ export interface CertainOptions<T> extends CountedOptions {
    * @default - reports whether {@link made} has the key
    */
   readonly isServed?: ((key: string) => boolean) | undefined;
-  /** Returns the creation time of the export of a key, RFC 3339. The limit admits older exports first. */
+  /** Returns the creation time of the export with a key, RFC 3339. The limit admits older exports first. */
   readonly since: (key: string) => string;
 }
 
@@ -30,8 +30,8 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
   /**
-   * Upper bound of the number of keys, for an aspect whose keys are counted one by one. They are counted only if this
-   * bound exceeds the limit.
+   * Upper bound of the number of keys, for an aspect that is counted by looking at each key. The keys are counted only
+   * if this bound exceeds the limit.
    */
   #atMost = Infinity;
 

@@ -9,23 +9,23 @@ import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 /** Receives changes of the number of held deletions. */
 export interface HeldListener {
   /**
-   * Handles that fewer deletions are held, since the target exports some keys again. The user's confirmation may match
-   * those that are left.
+   * Called when fewer deletions are held, because the target exports some keys again. The user's confirmation may match
+   * the deletions that are still held.
    */
   fewerHeld(): void;
 }
 
 export interface CountedOptions {
-  /** What is counted, in the plural, for messages. */
+  /** Noun for what is counted, in the plural, for messages. */
   readonly what: string;
   /** The setting that limits how many keys are served. */
   readonly setting: 'maxMirrors' | 'maxEndpointMirrors';
-  /** Most keys that are served. */
+  /** Maximum number of keys that are served. */
   readonly most: number;
   readonly losses: SortLosses;
-  /** Handles that the status of the Link may have changed. */
+  /** Notified when the status of the Link may have changed. */
   readonly report: { statusChanged(): void };
-  /** Is notified when fewer deletions are held. @default - nobody */
+  /** Notified when fewer deletions are held. @default - nobody is notified */
   readonly listener?: HeldListener | undefined;
 }
 
@@ -77,7 +77,7 @@ export abstract class Counted implements Capped {
     return this.#cap.admits(key);
   }
 
-  /** Notifies a listener of changes from now on. */
+  /** Adds a listener, which is notified of later changes. */
   subscribe(listener: AspectListener): void {
     this.#listeners.push(listener);
   }
@@ -98,7 +98,7 @@ export abstract class Counted implements Capped {
     for (const listener of this.#listeners) listener.listed?.();
   }
 
-  /** Notifies listeners that exports will be listed by another selector. */
+  /** Notifies listeners that exports will be listed with another selector. */
   restarted(): void {
     for (const listener of this.#listeners) listener.restarted?.();
   }
@@ -117,12 +117,12 @@ export abstract class Counted implements Capped {
     this.#cap.stop();
   }
 
-  /** Returns the keys of the Services that keys belong to. A key may itself be that of a pod. */
+  /** Returns the keys of the Services that the given keys belong to. A given key may be that of a pod. */
   protected servicesOf(keys: Iterable<string>): Iterable<string> {
     return keys;
   }
 
-  /** Handles that the target exports some held keys again. */
+  /** Called when the target exports some held keys again. */
   protected fewerHeld(): void {
     this.#report.statusChanged();
     this.#listener?.fewerHeld();

@@ -1,7 +1,7 @@
 /**
- * Remembers since when pods have been gone that still have an endpoint mirror (rule D11) or a Service of their own from
- * a ServiceImport (rule K3). The times are kept in memory: after a restart each such pod gets the whole grace period
- * again.
+ * Remembers when pods were found to be gone, as long as they still have an endpoint mirror (rule D11) or a Service of
+ * their own from a ServiceImport (rule K3). The times are kept in memory: after a restart each such pod gets the whole
+ * grace period again.
  */
 export class Departures {
   readonly #graceMs: number;
@@ -15,8 +15,8 @@ export class Departures {
   /**
    * Notes which pods of a Service are gone now.
    * @param gone hostnames of pods that are gone and still have objects
-   * @returns the time for which each pod still keeps its objects, by hostname, in milliseconds; 0 or less if it has
-   *   passed
+   * @returns how much longer each of these pods keeps its objects, in milliseconds, by hostname; 0 or less if the time
+   *   is over
    */
   update(key: string, gone: Iterable<string>): ReadonlyMap<string, number> {
     const now = performance.now();

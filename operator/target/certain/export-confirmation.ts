@@ -15,7 +15,7 @@ import { Rereads } from './rereads.ts';
 
 /** Receives the answers of the cluster about exports. */
 export interface ConfirmationListener extends AnswerListener {
-  /** Handles that exports that vanished with their CRD may count as gone from now on. */
+  /** Called when exports that vanished with their CRD begin to count as gone. */
   graceEnded(): void;
 }
 

@@ -11,7 +11,7 @@ const ALWAYS = 10;
 /** Fraction of all keys that may go at once, if that is more than {@link ALWAYS}. */
 const PART = 0.5;
 
-/** Most keys that a message names. */
+/** Maximum number of keys that a message names. */
 const NAMED = 5;
 
 /** Hexadecimal digits of the hash in a confirmation. */
@@ -26,15 +26,15 @@ export type ExportState = 'exported' | 'gone' | undefined;
 /** State of each key from which objects have been derived in the source cluster. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** Least number of keys in `#leaving` at which those without derived objects are dropped. */
+/** Smallest size of `#leaving` at which keys without derived objects are dropped from it. */
 const LOOKED_THROUGH = 1_000;
 
 /**
- * The losses of one aspect. Each aspect is counted by itself: otherwise the many keys of one aspect would hide that all
- * the few keys of another are lost.
+ * The losses of one aspect. Each aspect is counted by itself. Otherwise an aspect with few keys could lose all of them
+ * unnoticed beside an aspect with many keys.
  */
 export class SortLosses {
-  /** Returns a name for a key that no key of another aspect has. */
+  /** Returns a name for a key. It must differ from the names of all keys of other aspects. */
   readonly nameOf: (key: string) => string;
   readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
@@ -42,11 +42,11 @@ export class SortLosses {
   #letGo = 0;
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
-  /** Number of keys in `#leaving` at which those without derived objects are dropped. */
+  /** Size of `#leaving` at which keys without derived objects are dropped from it. */
   #mostLeaving = LOOKED_THROUGH;
 
   /**
-   * @param nameOf returns a name for a key that no key of another aspect has
+   * @param nameOf returns a name for a key, which must differ from the names of all keys of other aspects
    * @param confirmed keys of all aspects whose deletion the user has confirmed, by name
    */
   constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
@@ -163,16 +163,16 @@ export class SortLosses {
   }
 }
 
-/** The losses of one Link, of all aspects together: what the user sees and confirms. */
+/** All losses of one Link, counted over all aspects. The user sees and confirms them as one loss. */
 export class Losses {
   /** Keys whose deletion the user has confirmed, now or before a restart, by name. Lists do not hold them again. */
   readonly confirmed = new Confirmed();
   readonly #sorts: SortLosses[] = [];
   /**
-   * Part of the hash in the confirmation, which distinguishes the present loss from earlier ones. It consists of the
-   * confirmation that the Link had when this loss began, which belongs to an earlier loss, and of the number of times
-   * that a key had ceased to be held by then. The number differs even if the user confirmed the earlier loss while the
-   * Link could not be read.
+   * Part of the hash in the confirmation that distinguishes the present loss from earlier ones. It consists of two
+   * values from the time when this loss began. The first is the confirmation that the Link had then, which belongs to
+   * an earlier loss. The second is how often a key had ceased to be held. It differs even if the user confirmed the
+   * earlier loss while the Link could not be read.
    */
   #former = '';
 
@@ -238,7 +238,8 @@ export class Losses {
   }
 
   /**
-   * Handles that the user has confirmed a loss. Returns the keys that may go now; none if other keys are held by now.
+   * Applies the user's confirmation. Returns the keys that may go now; none if it does not match the deletions that are
+   * held now.
    */
   confirm(confirmed: string | undefined): Released {
     if (this.confirming(confirmed)) return this.#release();

@@ -10,9 +10,9 @@ import { type Result, Workqueue } from '../../runtime/workqueue.ts';
 
 /** Receives answers, and failures to get one. */
 export interface AnswerListener {
-  /** Handles that the target has answered about a key. */
+  /** Called when the target has answered about a key. */
   answered(key: string): void;
-  /** Handles that a question has failed for the first time. It is asked again, without limit. */
+  /** Called when a question has failed for the first time. It is asked again, without limit. */
   unanswered(key: string, error: unknown): void;
 }
 
@@ -30,8 +30,8 @@ interface Question {
 }
 
 /**
- * Most questions under way at once: enough to answer a thousand soon, and few enough that other requests get their
- * turn.
+ * Maximum number of questions under way at once: enough to answer a thousand soon, and few enough that other requests
+ * get their turn.
  */
 const AT_ONCE = 16;
 

@@ -4,23 +4,26 @@
  */
 
 export interface VolumeOptions {
-  /** Most bytes of all keys together. */
+  /** Maximum size of what is derived from all keys together, in bytes. */
   readonly most: number;
-  /** Returns the bytes of what exists, by key; undefined for a key whose size becomes known later. Called once. */
+  /**
+   * Returns the size of the existing objects of each key, in bytes; undefined if the size becomes known later. Called
+   * once.
+   */
   readonly found: () => Iterable<readonly [key: string, bytes: number | undefined]>;
   readonly listener: RoomListener;
 }
 
 /** Receives the keys that may fit now. */
 export interface RoomListener {
-  /** Handles that there may be room for keys that were refused. */
+  /** Called when there may be room for keys that were refused. */
   roomFor(keys: readonly string[]): void;
 }
 
 /** Time for which changes are collected before refused keys are tried again. */
 const REVIEW_MS = 250;
 
-/** The bytes of what is derived from one Link, by target Service. */
+/** Counts the bytes of what is derived from one Link, by target Service. */
 export class Volume {
   readonly #options: VolumeOptions;
   /** Bytes by key. Counted when {@link admits} is first called: existing objects must have been listed by then. */
@@ -42,7 +45,7 @@ export class Volume {
 
   /**
    * Reports whether all objects that are derived from a target Service may take this many bytes, and counts them if so.
-   * They always may if they do not grow.
+   * They always may if that is no more than before.
    */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());

@@ -3,10 +3,10 @@
  * reported.
  */
 
-/** Largest number of objects of one list and its watch: several times what anybody mirrors. */
+/** Maximum number of objects in one list and its watch: several times what anybody mirrors. */
 export const MAX_OBJECTS = 50_000;
 /**
- * Largest number of bytes of the objects of one list and its watch: enough for 10,000 Services with 6 KiB of annotations
- * each.
+ * Maximum total size of the objects in one list and its watch, in bytes: enough for 10,000 Services with 6 KiB of
+ * annotations each.
  */
 export const MAX_BYTES = 64 * 1024 * 1024;

@@ -64,7 +64,7 @@ function nameOf(object: unknown): string {
   return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
 }
 
-/** Returns a copy of an object with only those of these fields that it has. */
+/** Returns a copy of an object with only the given fields. Fields that the object lacks are left out. */
 const only = <T extends object, K extends keyof T>(object: T, ...fields: readonly K[]): Pick<T, K> =>
   Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]])) as Pick<T, K>;
 
@@ -135,7 +135,7 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
     only(endpoint, 'addresses', 'conditions', 'hostname', 'targetRef', 'nodeName', 'zone'),
   );
 
-/** Largest number of addresses of one endpoint that the API server allows. */
+/** Maximum number of addresses of one endpoint that the API server allows. */
 const MAX_ADDRESSES = 100;
 
 /** Returns the addresses of an endpoint that a slice of this address type in another cluster may list. */

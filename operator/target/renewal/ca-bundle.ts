@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { certificate } from '../../kube/access/pem.ts';
 
-/** Most certificates that are kept for one API server. */
+/** Maximum number of certificates that are kept for one API server. */
 const MAX_CERTIFICATES = 16;
 
 /** Longest bundle that is read, in bytes. */

@@ -56,9 +56,9 @@ export interface RenewalOptions {
    * Called when the reason why the token is not renewed has changed. The reason is undefined if the token is renewed.
    */
   readonly onProblem: (problem: string | undefined) => void;
-  /** Part of a token's lifetime after which it is renewed. @default 0.8 */
+  /** Fraction of a token's lifetime after which the token is renewed. @default 0.8 */
   readonly part?: number | undefined;
-  /** Uniform in [0, 1). @default Math.random */
+  /** Returns a number in [0, 1), uniformly distributed. @default Math.random */
   readonly random?: () => number;
 }
 
@@ -84,7 +84,7 @@ export class Renewal {
   }
 
   /**
-   * Renews the token of these credentials from now on, and no longer that of earlier ones.
+   * Starts to renew the token of these credentials before it expires. Stops renewing the token of earlier credentials.
    * @param inUse undefined if there is no token to renew
    */
   follow(inUse: CredentialsInUse | undefined, signal: AbortSignal): void {

@@ -24,24 +24,25 @@ import type { PodAnswers, ServiceExports } from '../aspect.ts';
 /** Receives changes of what a cluster exports. */
 export interface ClusterExportsListener extends IdentityListener {
   /**
-   * Handles that an export, its Service or its slices may have changed, or that the cluster has answered a question
+   * Called when an export, its Service or its slices may have changed, or when the cluster has answered a question
    * about them.
    * @param key `namespace/name` of the export
    */
   changed(key: string): void;
   /**
-   * Handles that ServiceExports or their Services were listed anew, or that the state of any export may have changed
+   * Called when ServiceExports or their Services were listed anew, or when the state of any export may have changed
    * for another reason. After a list, this is called first, and then {@link changed} for each change that the list
    * shows.
    */
   relisted(): void;
   /**
-   * Handles a change in what prevents reading exports and their Services; undefined if all can be read. ServiceExports
-   * that are forbidden, or that the cluster does not serve, do not count as an obstacle (rule K5).
+   * Called when the obstacle to reading exports and their Services has changed. ServiceExports that are forbidden, or
+   * that the cluster does not serve, do not count as an obstacle (rule K5).
+   * @param obstacle undefined if all can be read
    * @default - nothing is done
    */
   reachable?(obstacle: ReadObstacle | undefined): void;
-  /** Handles that the cluster has sent a list, an event or a bookmark. @default - nothing is done */
+  /** Called when the cluster has sent a list, an event or a bookmark. @default - nothing is done */
   heard?(): void;
 }
 
@@ -228,7 +229,7 @@ export class ClusterExports implements ServiceExports {
     this.#options.listener.changed(key);
   }
 
-  /** Logs whether the exports can be read; called on change. */
+  /** Logs whether the exports can be read. Called when that has changed. */
   #logReadable(obstacle: ReadObstacle | undefined): void {
     const { log, about } = this.#options;
     if (obstacle === undefined) {

@@ -10,7 +10,7 @@ import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read
 
 /** Receives changes of the id. */
 export interface IdentityListener extends Pick<ReadingListener, 'heard' | 'malformed'> {
-  /** Handles that the id has changed. */
+  /** Called when the id has changed. */
   identityChanged(): void;
 }
 
@@ -21,9 +21,7 @@ export interface ClusterIdentityOptions extends Omit<
   readonly listener: IdentityListener;
 }
 
-/**
- * Largest number of objects that are read. The field selector selects one object, but a server may ignore it.
- */
+/** Maximum number of objects that are read. The field selector selects one object, but a server may ignore it. */
 const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {

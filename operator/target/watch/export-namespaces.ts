@@ -63,7 +63,8 @@ export class ExportNamespaces {
   }
 
   /**
-   * Notes that other namespaces may be readable now. Lists of unreadable namespaces are no longer awaited.
+   * Called when it may have changed which namespaces can be read. A namespace that cannot be read is no longer waited
+   * for, even if its exports are being listed anew.
    * @returns the namespaces that cannot be read
    */
   reconsider(): readonly string[] {

@@ -30,7 +30,7 @@ export interface TargetSelectors {
 export interface ExportWatchOptions extends WatchSettings {
   readonly selectors: TargetSelectors;
   readonly listener: ExportListener;
-  /** Is notified of completed lists, once all exported Services and members are known. */
+  /** Notified of completed lists, once all exported Services and members are known. */
   readonly lists: ListsListener;
 }
 

@@ -30,16 +30,13 @@ import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
 /** Receives changes of exported Services. */
 export interface ExportedListener {
   /**
-   * Handles that an exported Service or its slices may have changed, or that the cluster has answered a question about
+   * Called when an exported Service or its slices may have changed, or when the cluster has answered a question about
    * them.
    */
   changed(key: string): void;
-  /**
-   * Handles that Services were listed anew. Called before {@link changed} is called for the changes that the list
-   * shows.
-   */
+  /** Called when Services were listed anew, before {@link changed} is called for the changes that the list shows. */
   relisted(): void;
-  /** Handles that a question about a Service has failed for the first time. It is asked again, without limit. */
+  /** Called when a question about a Service has failed for the first time. It is asked again, without limit. */
   unanswered(key: string, error: unknown): void;
 }
 

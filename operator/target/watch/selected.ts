@@ -79,7 +79,7 @@ export class SelectedServices {
     if (readsSlices) this.readSlices();
   }
 
-  /** Reads slices from now on. */
+  /** Starts to read slices. */
   readSlices(): void {
     this.#labelled ??= this.#watchSlices(LABELLED, this.#options.selector.query);
   }

@@ -1,7 +1,7 @@
 /**
  * Watches EndpointSlices by the names of their Services, for Services whose slices a watch by labels does not find. The
- * names are spread over several watches, since one query with all of them would exceed the length of URL that servers
- * and proxies accept.
+ * names are spread over several watches, since one query with all of them would exceed the URL length that servers and
+ * proxies accept.
  *
  * Changes are collected for a moment before names are chosen, so that many changes cost one new watch.
  */
@@ -35,11 +35,14 @@ interface Shard {
   readonly watched: WatchedStore<EndpointSlice>;
 }
 
-/** Most names in one query: with names of 63 characters it stays under 8 KiB. */
+/** Maximum number of names in one query: with names of 63 characters the query stays under 8 KiB. */
 const MAX_NAMES = 100;
 /** Time for which changes are collected before the watch is started anew. */
 const SETTLE_MS = 250;
-/** Kubernetes' controller copies a label within milliseconds, under load within seconds. */
+/**
+ * Default of {@link SlicesByNameOptions.labelCopyMs}. Kubernetes' controller copies a label within milliseconds, under
+ * load within seconds.
+ */
 const LABEL_COPY_MS = 2_000;
 
 export class SlicesByName {
@@ -47,7 +50,7 @@ export class SlicesByName {
   readonly #labelCopyMs: number;
   readonly #shards: Shard[] = [];
   readonly #byName = new Map<string, Shard>();
-  /** Since when Services have waited for a labelled slice, on the monotonic clock, by key. */
+  /** When each Service began to wait for a labelled slice, on the monotonic clock, by key. */
   #awaitingSince: ReadonlyMap<string, number> = new Map();
   /** When the wait for a labelled slice last ended without one, for any Service, on the monotonic clock. */
   #gaveUpMs = -Infinity;

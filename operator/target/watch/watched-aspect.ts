@@ -9,7 +9,7 @@ export interface WatchedAspectOptions<T> {
   readonly isSelected: boolean;
   /** Returns the watches of this aspect that are running. */
   readonly watches: () => readonly SelectedServices[];
-  /** Returns what the watches show of a key. */
+  /** Returns what the watches show for a key. */
   readonly get: (key: string) => T | undefined;
   /** Returns the slices of a key as {@link Aspect.slicesOf} does. */
   readonly slicesOf: (key: string) => readonly EndpointSlice[] | undefined;

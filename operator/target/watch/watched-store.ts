@@ -15,9 +15,9 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly labelSelector?: string | undefined;
   /** @default - the whole cluster */
   readonly namespace?: string | undefined;
-  /** Largest number of objects that are read. */
+  /** Maximum number of objects that are read. */
   readonly maxObjects: number;
-  /** Largest number of bytes of the objects that are read, as the store weighs them. */
+  /** Maximum total size of the objects that are read, in bytes, as the store weighs them. */
   readonly maxBytes: number;
   /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
