@@ -28,7 +28,7 @@ export interface ClustersOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** Creates the object for the Link of a name, which is used until that Link is deleted. */
+  /** Creates the object that stands for the Link with a name until that Link is deleted. */
   readonly makeLink: (name: string) => Link;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: SessionsOptions['secretOf'];
@@ -43,7 +43,7 @@ export class Clusters {
   readonly #sessions: Sessions;
   /** Clusters that a Link has named, or a Lease has recorded, since the operator started. */
   readonly #met = new Set<string>();
-  /** Clusters whose removal has ended, although objects of theirs may be left that cannot be read yet. */
+  /** Clusters whose removal has ended although some of their objects may be left, because they cannot be read yet. */
   readonly #incomplete = new Set<string>();
   /** Counts how often more of the source cluster became readable. */
   #growths = 0;
@@ -126,7 +126,7 @@ export class Clusters {
     return this.#sessions.isMemberReady(cluster, key);
   }
 
-  /** Handles that Links were listed anew. */
+  /** Called when Links were listed anew. */
   linksListed(): void {
     this.#links.listed();
   }
@@ -140,7 +140,7 @@ export class Clusters {
   }
 
   /**
-   * Handles that a namespace of the source cluster was created or deleted, or that the right to read it has changed.
+   * Called when a namespace of the source cluster was created or deleted, or when the right to read it has changed.
    */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     this.#sessions.namespaceChanged(name, state);
@@ -232,7 +232,7 @@ export class Clusters {
   }
 
   /**
-   * Serves an invalid Link by the spec that its Lease records, as before a restart (rule E7).
+   * Serves an invalid Link by the spec that its Lease records, as it was served before a restart (rule E7).
    * @returns whether the cluster is still to be served after the Lease has been read
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {
@@ -256,8 +256,8 @@ export class Clusters {
   }
 
   /**
-   * Handles that the Lease of a Link records another cluster than was known. After a restore of the source cluster from
-   * a backup, the mirrors of that other cluster are there again.
+   * Called when the Lease of a Link turns out to record a different cluster than was known. After a restore of the
+   * source cluster from a backup, the mirrors of that cluster are there again.
    */
   #replaced(cluster: string, session: AnySession, other: string): void {
     if (this.#sessions.get(cluster) !== session) return;
@@ -319,8 +319,8 @@ export class Clusters {
   /**
    * Deletes the Leases of other Links that record a cluster, since the cluster has a new Link. These Leases stay until
    * the Lease of the new Link records the cluster, so that an operator that restarts always finds a record. While
-   * another controller holds the Lease of the new Link, each of them stays until its own Link needs it for another
-   * cluster.
+   * another controller holds the Lease of the new Link, each of these other Leases stays until its own Link needs it
+   * for another cluster.
    * @param owner name of the new Link
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {

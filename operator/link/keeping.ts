@@ -1,8 +1,7 @@
 /**
  * Keeps the mirrors of a cluster for an invalid Link that was never served, once no other Link has the cluster (rule
- * E9). The Lease of the invalid Link comes to record the cluster. When that Link becomes valid, it takes the mirrors
- * over; when it is deleted, they are removed. Meanwhile, the Link that left the mirrors can be served for another
- * cluster.
+ * E9). The Lease of the invalid Link then records the cluster. When that Link becomes valid, it takes the mirrors over;
+ * when it is deleted, they are removed. Meanwhile, the Link that left the mirrors can be served for another cluster.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -70,7 +69,7 @@ export class Keeping {
   }
 }
 
-/** Is never called: mirrors stay as they are, and none is reconciled. */
+/** Never called: mirrors stay as they are, and none is reconciled. */
 function observeNothing(key: string): Observed {
   throw new Error(`${key} is not reconciled while it is kept`);
 }

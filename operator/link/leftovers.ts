@@ -1,7 +1,7 @@
 /**
- * Removes what a cluster that no longer has a Link left in the source cluster: mirrors, memberships of federated
- * Services, and parts in ServiceImports (rule E5). The removal runs under the Lease of the Link that the mirrors were
- * written for. After a restart, such Leases are the only record of leftovers.
+ * Removes from the source cluster what is left of a target cluster that no longer has a Link: mirrors, memberships of
+ * federated Services, and parts in ServiceImports (rule E5). The removal runs under the Lease of the Link that the
+ * mirrors were written for. After a restart, such Leases are the only record of leftovers.
  */
 import { aborted, untilAborted } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
@@ -23,10 +23,13 @@ import { WriteLease } from './lease/write-lease.ts';
 /** Time between two checks whether a removal is complete, in milliseconds. */
 const POLL_MS = 100;
 
-/** Time until leftovers are listed again if a list failed or watches are behind it, in milliseconds. */
+/**
+ * Time until leftovers are listed again if a list failed, or if the watches have yet to show what the list showed, in
+ * milliseconds.
+ */
 const RETRY_MS = 2_000;
 
-/** Most keys that a log line names. */
+/** Maximum number of keys that a log line names. */
 const MAX_NAMED = 10;
 
 /**
@@ -75,7 +78,10 @@ export class Removal {
     return this.#cluster;
   }
 
-  /** Returns findings for a Link that names another cluster now: it is served once this removal has ended. */
+  /**
+   * Returns findings for the status of the Link. It names another cluster now, and is served for that cluster once this
+   * removal has ended.
+   */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;
     return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.lease.heldBy };
@@ -182,8 +188,8 @@ export class Removal {
   }
 
   /**
-   * Reports whether a new list from the API server has no leftovers either. A mirror may exist that no watch has shown
-   * yet, because its creation was never answered. Without the Lease, nobody would ever find it.
+   * Lists leftovers anew from the API server, and reports whether there are certainly none. If the answer to a creation
+   * was lost, a mirror may exist that no watch has shown yet. Without the Lease, nobody would ever find it.
    */
   async #isCertain(): Promise<boolean> {
     const { source, log } = this.#env;

@@ -108,7 +108,7 @@ export class Link implements LinkReport {
     return status === undefined || status === 'Unknown' ? undefined : status === 'True';
   }
 
-  /** Handles that Links were listed anew. */
+  /** Called when Links were listed anew. */
   listed(): void {
     this.#writer.listed();
   }

@@ -117,7 +117,7 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
 
 /**
  * Returns condition `Accepted` of a Link.
- * @param owner Link that has the cluster which this Link names; undefined if no Link has it
+ * @param owner the Link that has the cluster that this Link names; undefined if no Link has it
  * @param overlaps names of Links whose mirrors may need the same names
  */
 export function acceptedOf(
@@ -151,13 +151,13 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }
 
-/** Returns the clusters of Links that select members of federated Services, without suspended Links. */
+/** Returns the clusters whose Links select members of federated Services. Suspended Links do not count. */
 export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
   );
 
-/** Returns the clusters of Links that import what ServiceExports of the target export, without suspended Links. */
+/** Returns the clusters whose Links import the target's ServiceExports. Suspended Links do not count. */
 export const importingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.serviceExports !== true || isSuspended === true ? [] : [settings.cluster],

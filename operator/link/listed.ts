@@ -1,5 +1,5 @@
 /**
- * Asks the API server which Links there are now. A watch may be behind, and mirrors that are removed because of that
+ * Asks the API server which Links there are now. A watch may be out of date, and mirrors that are removed because of it
  * are lost (rule E5).
  */
 import type { KubeClient } from '../kube/client.ts';

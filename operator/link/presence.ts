@@ -13,8 +13,8 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Time after Links last could not exist, in milliseconds. A Link that vanishes within it counts as lost for the same
- * reason.
+ * Period after Links last could not exist, in milliseconds. A Link that vanishes in this period counts as lost for the
+ * same reason.
  */
 const BELATED_MS = 60_000;
 
@@ -32,7 +32,7 @@ export interface PresenceOptions {
 
 export class LinkPresence {
   readonly #options: PresenceOptions;
-  /** When Links last could not exist. Afterwards, whoever manages the Links must create them again first. */
+  /** When Links last could not exist. After that, whoever manages the Links needs some time to create them again. */
   readonly #absence: Absence;
   #isReported = false;
   #asking: Promise<boolean> | undefined;

@@ -70,7 +70,8 @@ export class Records {
   }
 
   /**
-   * Reports whether `linkspan unlink` has removed a Link, and no later Link of that name has had mirrors written.
+   * Reports whether a Link was removed by `linkspan unlink`, and no mirrors were written since then for a Link with its
+   * name.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, signal: AbortSignal): Promise<boolean> {

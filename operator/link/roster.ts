@@ -10,7 +10,7 @@ export interface RosterOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records. */
   readonly served: Served;
-  /** Creates the object for the Link of a name, which is used until that Link is deleted. */
+  /** Creates the object that stands for the Link with a name until that Link is deleted. */
   readonly makeLink: (name: string) => Link;
 }
 
@@ -24,19 +24,19 @@ export class Roster {
     this.#options = options;
   }
 
-  /** Returns the Link of a name; undefined if it was never used, or is deleted. */
+  /** Returns the object for the Link with a name; undefined if there never was one, or the Link is deleted. */
   get(name: string): Link | undefined {
     return this.#links.get(name);
   }
 
-  /** Returns the Link of a name, and creates it if needed. */
+  /** Returns the object for the Link with a name. Creates it if there is none. */
   of(name: string): Link {
     const link = this.#links.get(name) ?? this.#options.makeLink(name);
     this.#links.set(name, link);
     return link;
   }
 
-  /** Handles that a Link was created, changed or deleted. The option `reads` already shows the change. */
+  /** Called when a Link was created, changed or deleted. The option `reads` already shows the change. */
   changed(name: string): void {
     const { reads } = this.#options;
     if (reads.has(name)) this.#judge(name);
@@ -55,7 +55,7 @@ export class Roster {
     for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
   }
 
-  /** Handles that Links were listed anew. */
+  /** Called when Links were listed anew. */
   listed(): void {
     for (const link of this.#links.values()) link.listed();
   }

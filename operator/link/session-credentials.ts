@@ -1,4 +1,4 @@
-/** Creates the credentials of a Link by the operator's settings, and measures when the token in use expires. */
+/** Creates the credentials of a Link from the operator's settings, and measures when the token in use expires. */
 import { fenced } from '../runtime/fence.ts';
 import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../kube/account-token.ts';
@@ -30,8 +30,8 @@ export function measuredCredentials(
 }
 
 /**
- * Sets the metrics of when the token in use expires and is renewed (rule P4). A token that does not expire has no
- * series.
+ * Sets the metrics that show when the token in use expires and when it is renewed (rule P4). A token that does not
+ * expire has no series.
  */
 function measure(
   { metrics }: Pick<SharedEnvironment, 'metrics'>,

@@ -1,6 +1,6 @@
 /**
- * Findings of a Link's session for the Link's status, put together from what its parts know. Pure; `status/status.ts`
- * turns them into conditions.
+ * Collects the findings of the parts of a Link's session for the Link's status. Pure; `status/status.ts` turns them
+ * into conditions.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -64,7 +64,9 @@ export function findingsOf(parts: SessionParts): SessionFindings {
   };
 }
 
-/** Most Services that the status names for each reason of not being admitted: a target may offer any number. */
+/**
+ * Maximum number of Services that the status names for each reason not to admit them: a target may offer any number.
+ */
 const MAX_NAMED = 10;
 
 function notAdmittedOf({ settings, exports }: SessionParts): NotAdmittedFindings {

@@ -219,7 +219,7 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Handles that a namespace of the source cluster was created or deleted, or that the right to read it has changed.
+   * Called when a namespace of the source cluster was created or deleted, or when the right to read it has changed.
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);

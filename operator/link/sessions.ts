@@ -141,7 +141,7 @@ export class Sessions {
   }
 
   /**
-   * Handles that a namespace of the source cluster was created or deleted, or that the right to read it has changed.
+   * Called when a namespace of the source cluster was created or deleted, or when the right to read it has changed.
    */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     for (const work of this.#sessions.values()) if (!(work instanceof Keeping)) work.namespaceChanged(name, state);

@@ -28,13 +28,13 @@ export interface ServedSpec {
   readonly spec: unknown;
 }
 
-/** Settings of an invalid Link from when it was last valid. */
+/** Settings that an invalid Link had when it was last valid. */
 export interface LastServed {
   readonly settings: LinkSettings;
   readonly served: ServedSpec;
 }
 
-/** Returns what the Lease records of a valid Link. */
+/** Returns what the Lease records about a valid Link. */
 export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { readonly spec?: unknown }): ServedSpec => ({
   uid,
   generation,

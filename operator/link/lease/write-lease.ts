@@ -160,7 +160,7 @@ export class WriteLease {
   }
 
   /**
-   * Records the spec by which the Link is served from now on: at once if the Lease is held, and otherwise when it is.
+   * Records the spec by which the Link is served from now on: at once if the Lease is held, otherwise as soon as it is.
    */
   record(served: ServedSpec): void {
     if (isSameSpec(served, this.#served)) return;

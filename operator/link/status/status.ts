@@ -16,8 +16,8 @@ import {
 import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
- * What is known about a Link. While a verdict is undefined, the status keeps its condition for the same generation, so
- * that an operator that starts does not overwrite it with `Unknown`.
+ * What is known about a Link. While the verdict for a condition is undefined, the status keeps that condition if it is
+ * for the same generation. So an operator that starts does not overwrite the condition with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
@@ -33,7 +33,7 @@ export interface NotAdmittedFindings {
   readonly notAdmitted: number;
   /** Number of Services that wait for approval; undefined if none needs it. */
   readonly waitingForApproval: number | undefined;
-  /** The first Services that are excluded, and the first that wait for approval, by name. */
+  /** The first excluded Services by name, and the first by name that wait for approval. */
   readonly first: readonly MirrorStatus[];
 }
 
@@ -58,7 +58,7 @@ export interface SessionFindings extends GatewayFindings {
    * `@cluster` for a member, and `!cluster` for a ServiceExport.
    */
   readonly someHeld: readonly string[];
-  /** Identity of the holder of the Link's Lease if it is not this operator: that one writes for the Link now. */
+  /** Identity of the holder of the Link's Lease if it is not this operator. The holder writes for the Link now. */
   readonly heldBy: string | undefined;
   /** What the policy of the Link does not admit; undefined if it has none (rule N1). */
   readonly notAdmitted: NotAdmittedFindings | undefined;
@@ -133,7 +133,7 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
 
 /**
  * Returns the key of a target Service in {@link SessionFindings.mirrors}. A Service that is not admitted but still has
- * a mirror is among these, and gets no second entry.
+ * a mirror is listed there, and gets no second entry.
  */
 const keyOf = ({ remote: { namespace, name } }: MirrorStatus): string => `${namespace}/${name}`;
 
@@ -166,7 +166,8 @@ function federatedPatch(
 }
 
 /**
- * Returns a patch of the gateway. Before the first verdict, an entry for the present generation stays.
+ * Returns the patch of `status.gateway`. Before the first verdict, the field is left as it is if the status is for the
+ * present generation, and has addresses only if it is not.
  * @param isWritten whether the status is for the present generation
  */
 function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {
@@ -206,7 +207,10 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
   );
 }
 
-/** Returns condition `Ready`: false or unknown, with the first reason that is found, or else true. */
+/**
+ * Returns condition `Ready`: `False` or `Unknown` with the first reason that applies, otherwise the result of {@link
+ * works}.
+ */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
   if (heldBy !== undefined) {

@@ -40,7 +40,7 @@ export interface StatusWriterOptions {
 }
 
 /**
- * Least time between the starts of two writes, as a multiple of the time that the first one takes. So a long status, or
+ * Minimum time between the starts of two writes, as a multiple of the duration of the first one. So a long status, or
  * one on a slow API server, is written less often.
  */
 const IDLE_RATIO = 10;
@@ -88,7 +88,7 @@ export class StatusWriter {
   }
 
   /**
-   * Handles that Links were listed anew. The list overrides the answer to our last write, since a server that was
+   * Called when Links were listed anew. The list overrides the answer to our last write, since a server that was
    * restored from a backup has lost that write. A write that waited for the server to return is due now.
    */
   listed(): void {
