@@ -1,7 +1,7 @@
 /**
- * What a user has confirmed of a loss (rule E6), as the Lease of the Link records it before any of it is deleted: whoever
- * leads next goes on with the deletions, and holds none of them anew. It counts only while the Link still has the
- * confirmation.
+ * The loss that a user has confirmed (rule E6), as the Lease of the Link records it before anything is deleted. The
+ * next leader continues these deletions and does not hold them again. The record counts only while the Link still has
+ * the same confirmation.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation } from '../../crds/wire.ts';
@@ -10,14 +10,17 @@ import type { LeaseNotes } from '../runtime/lease-record.ts';
 import type { Digest } from '../target/certain/confirmed.ts';
 import { type Note, noteOf, readNote } from './lease-notes.ts';
 
-/** Of at most twelve thousand keys: what is confirmed beyond that is held anew after a restart. */
+/**
+ * Holds at most twelve thousand keys. If more are confirmed, nothing is recorded, and all are held again after a
+ * restart.
+ */
 const NOTE: Note = { annotation: Annotation.confirmed, maxLength: 65_536 };
 
 const BYTES = 4;
 
 type Link = Pick<LinkSettings, 'uid' | 'confirmPrune'>;
 
-/** Returns the annotation for a Lease: {@link noteOf}. */
+/** Returns the annotation that records confirmed keys on a Lease, as {@link noteOf} makes it. */
 export function confirmedRecordOf(
   digests: ReadonlySet<Digest>,
   { uid, confirmPrune }: Link,
@@ -29,7 +32,10 @@ export function confirmedRecordOf(
   return noteOf(NOTE, { uid, confirmPrune, digests: bytes.toString('base64') }, leaseTransitions);
 }
 
-/** Returns what a Lease records as confirmed; nothing if that is not known to be of this Link, and to be so still. */
+/**
+ * Returns the keys that a Lease records as confirmed. Returns none if the record is not certainly of this Link and its
+ * present confirmation.
+ */
 export function readConfirmedRecord(lease: Lease, { uid, confirmPrune }: Link): readonly Digest[] {
   const { confirmPrune: confirmed, digests } = readNote(NOTE, lease, uid) ?? {};
   if (confirmed === undefined || confirmed !== confirmPrune || typeof digests !== 'string') return [];

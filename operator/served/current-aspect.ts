@@ -1,6 +1,6 @@
 /**
- * One sort of what a target exports, by whatever it is read with at the moment: other credentials and selectors lead to
- * another reader. While there is none, nothing is known.
+ * One aspect of a target, as the present reader reads it. Other credentials or selectors replace the reader. While
+ * there is no reader, nothing is known.
  */
 import type { EndpointSlice } from '../kube/objects.ts';
 import type { Aspect, PodAnswers } from '../target/aspect.ts';
@@ -49,7 +49,7 @@ export class CurrentAspect<T> implements Aspect<T> {
   }
 }
 
-/** Returns what is answered about pods by whatever the target is read with at the moment. */
+/** Returns the answers about pods from the present reader of the target. */
 export const currentPods = (current: () => PodAnswers | undefined): PodAnswers => ({
   lacks: (key, hostname) => current()?.lacks(key, hostname) === true,
   ask: (key) => current()?.ask(key),

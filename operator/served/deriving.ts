@@ -1,31 +1,36 @@
-/** What the controllers of all derived Services are given: the limits of the operator, its client, and turns for writes. */
+/**
+ * Options that the controllers of all derived Services share: the operator's limits, its client, and turns for writes.
+ */
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { Applier, type ApplierOptions } from '../runtime/applier.ts';
 import type { Deriving } from '../runtime/derivation.ts';
 import type { SharedEnvironment } from './environment.ts';
 
-/** What is special to one sort of derived Services. */
+/** Options in which the controllers of derived Services differ. */
 export interface Sort extends Pick<ApplierOptions, 'isOurs'> {
-  /** Label `controller` and `name` of its metrics. */
+  /** Name of the controller: label `controller` and `name` of its metrics. */
   readonly name: string;
-  /** Group of {@link SharedEnvironment.writes} in which its writes take turns. */
+  /** Group of {@link SharedEnvironment.writes} in which the controller's writes take turns. */
   readonly turn: string;
-  /** Shows what is written beside Services and their endpoints, by the plural of the resource. @default - nothing is */
+  /**
+   * Stores to update after writes of other objects than Services and their endpoints, by the plural of the resource.
+   * @default - none
+   */
   readonly stores?: ApplierOptions['stores'];
-  /** What must hold at each write. @default - this replica certainly leads */
+  /** Reports whether a write may be sent now. @default - reports whether this replica certainly leads */
   readonly mayWrite?: ApplierOptions['mayWrite'];
 }
 
-/** What all of them need. */
+/** The part of the environment that all these controllers use. */
 export type DerivingEnvironment = Pick<
   SharedEnvironment,
   'config' | 'tuning' | 'client' | 'source' | 'writes' | 'mayWrite' | 'failovers' | 'metrics' | 'log'
 >;
 
-/** Time until a name that a foreign object has is tried again. */
+/** Time until the operator tries again to use a name that a foreign object has. */
 const CONFLICT_RETRY_MS = 30_000;
 
-/** Returns what the controller of a sort is given. */
+/** Returns the options for the controller of one kind of derived Services. */
 export function deriving(env: DerivingEnvironment, sort: Sort): Deriving {
   const { config, tuning, metrics, log, source, client, writes } = env;
   const { name, turn, isOurs, stores = {}, mayWrite = env.mayWrite } = sort;

@@ -1,7 +1,7 @@
 /**
- * The ServiceExports of a Link's target, as they are read: with the client that the target is read with, once ServiceImports
- * can be read here, and anew for another client or other settings. New credentials may lead to another cluster: until they
- * have listed the exports, nothing is known of these.
+ * Reads the ServiceExports of a Link's target once ServiceImports can be read in the source cluster. It uses the same
+ * client as the other reads of the target, and starts again with another client or other settings. New credentials may
+ * lead to another cluster, so nothing is known about exports until they have listed them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -23,40 +23,40 @@ export interface ExportReadingOptions {
   readonly listener: ExportListener;
 }
 
-/** Is notified of what is read of ServiceExports. */
+/** Notified of what is read about ServiceExports. */
 export interface ExportListener {
-  /** What is exported under a key may have changed, or the target has answered about it. */
+  /** Called when the export with a key may have changed, or when the target has answered a question about it. */
   exportChanged(key: string): void;
-  /** ServiceExports were listed anew, or are not read. */
+  /** Called when ServiceExports were listed anew, or are not read. */
   exportsListed(): void;
-  /** What is known of all of them, or what the cluster is called, may have changed. */
+  /** Called when what is known about all exports, or the id that the cluster claims, may have changed. */
   exportsReread(): void;
-  /** {@link ExportReading.found} has changed. */
+  /** Called when {@link ExportReading.found} has changed. */
   exportsFound(): void;
-  /** The target has been heard. */
+  /** Called when the target has sent a list, an event or a bookmark. */
   exportsHeard(): void;
-  /** An object was left out since it is not what the API allows. */
+  /** Called when an object was left out because the API does not allow it. */
   malformed(what: string): void;
 }
 
-/** Settings that decide what is read. */
+/** Settings of a Link that decide which exports are read. */
 export type ReadSettings = Pick<LinkSettings, 'serviceExports' | 'targetNamespaces'>;
 
-/** Exports as they are read with one client. */
+/** The exports of the target, read with one client. */
 interface Reading {
   readonly exports: ClusterExports;
   readonly stop: AbortController;
-  /** Whether they can be read, once that is known. */
+  /** Whether the exports can be read; undefined while that is not known. */
   found?: Found;
 }
 
-/** Whether something can be read, or what is in the way. */
+/** Whether exports can be read: `obstacle` says what prevents it, and is undefined if nothing does. */
 export interface Found {
   readonly obstacle: TargetObstacle | undefined;
 }
 
 export class ExportReading extends CurrentAspect<Service> implements ServiceExports {
-  /** The pods behind the Services that are exported. */
+  /** Pods of the exported Services. */
   readonly pods: PodAnswers;
   readonly #options: ExportReadingOptions;
   #settings: ReadSettings;
@@ -72,12 +72,12 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     this.pods = currentPods(() => this.#reading?.exports.pods);
   }
 
-  /** When exports began to be read, or it was known that they would be, on the monotonic clock. */
+  /** When the operator began to read the exports, or learned that it would, on the monotonic clock. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
 
-  /** Whether exports are to be read: they concern this cluster, and the Link takes them. */
+  /** Whether exports have to be read: ServiceImports can be read in the source cluster, and the Link takes exports. */
   get isWanted(): boolean {
     return this.#isOpen && this.isTaken;
   }
@@ -92,12 +92,18 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     return this.#reading?.found;
   }
 
-  /** The id that the cluster claims: undefined while it is not known, null if it claims none, or does not say. */
+  /**
+   * The id that the cluster claims. Undefined while it is not known; null if the cluster claims none, or if its claim
+   * cannot be read.
+   */
   get claimedId(): string | null | undefined {
     return this.isTaken ? this.#reading?.exports.claimedId : null;
   }
 
-  /** Returns the ServiceExport of a key, with a Service or without; undefined if there is none, or it is not known. */
+  /**
+   * Returns the ServiceExport with a key, whether or not its Service exists; undefined if there is none, or none is
+   * known.
+   */
   exportOf(key: string): ServiceExport | undefined {
     return this.isTaken ? this.#reading?.exports.exportOf(key) : undefined;
   }
@@ -106,7 +112,7 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     return this.#current?.since(key) ?? '';
   }
 
-  /** Notes that ServiceImports can be read here; once, however often it is called. */
+  /** Starts reading, since ServiceImports can be read in the source cluster. Further calls do nothing. */
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -115,19 +121,19 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     if (!this.isTaken) this.#options.listener.exportsListed();
   }
 
-  /** Reads with a client from now on. */
+  /** Reads the exports anew with a client. */
   use(client: KubeClient): void {
     this.#client = client;
     this.#readAnew();
   }
 
-  /** Reads no longer. */
+  /** Stops reading. */
   stop(): void {
     this.#client = undefined;
     this.#readAnew();
   }
 
-  /** Applies settings. Returns whether the target is read anew. */
+  /** Applies settings. Returns whether the exports are read anew. */
   update(settings: ReadSettings): boolean {
     const { serviceExports, targetNamespaces } = settings;
     const before = this.#settings;
@@ -140,8 +146,8 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
   }
 
   /**
-   * Resolves once exports can be read with a client that is not in use, or the target answers that they cannot be; at once
-   * if none are to be read, and when the signal aborts.
+   * Resolves once exports can be read with a client that is not in use, or the target answers that they cannot be read.
+   * Resolves at once if no exports have to be read, and when the signal aborts.
    */
   async whenRead(
     client: KubeClient,
@@ -170,7 +176,7 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     stop.abort();
   }
 
-  /** What is not taken is not exported to the Link. */
+  /** The exports as they are read now. A Link that does not take exports counts as one whose target exports nothing. */
   get #current(): ServiceExports | undefined {
     return this.isTaken ? this.#reading?.exports : NOTHING_EXPORTED;
   }
@@ -187,7 +193,7 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     this.#options.listener.exportsReread();
   }
 
-  /** Where exports are read. */
+  /** Returns the options that say where and how exports are read. */
   #source(client: KubeClient): Pick<ClusterExportsOptions, 'client' | 'namespaces' | 'timings' | 'log' | 'about'> {
     const { env, link, cluster } = this.#options;
     const { targetNamespaces } = this.#settings;

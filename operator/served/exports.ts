@@ -1,6 +1,6 @@
 /**
- * What the target of one Link exports, as its watches report it. A change leads to keys that are reconciled; nothing is
- * written here.
+ * The exports of one Link's target, as watches report them. Each change is passed on as the keys to reconcile; nothing
+ * is written here.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -19,7 +19,7 @@ import { type Selection, selectsNothing } from './selection.ts';
 import { ServedTarget, type ServedTargetOptions } from './served-target.ts';
 import { TargetLog } from './target-log.ts';
 
-/** Settings that decide how a target is read, and what of it may be deleted. */
+/** Settings of a Link that decide how its target is read, and what may be deleted. */
 type Settings = Selection &
   Pick<
     LinkSettings,
@@ -30,7 +30,7 @@ export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'rec
   readonly settings: Settings;
   readonly env: Pick<SharedEnvironment, 'config' | 'tuning' | 'source' | 'claims' | 'metrics' | 'log'>;
   readonly report: LinkReport;
-  /** Takes what is in the way of reading the target; undefined if nothing is. */
+  /** Called when the obstacle to reading the target has changed; undefined if nothing prevents it. */
   readonly reachable: (obstacle: TargetObstacle | undefined) => void;
   /** Ends all watches. */
   readonly signal: AbortSignal;
@@ -40,15 +40,15 @@ const policyOf = ({ importPolicy }: Settings): AppliedPolicy | undefined =>
   importPolicy && new AppliedPolicy(importPolicy);
 
 export class Exports implements ReaderListener, ExportListener, HeldListener {
-  /** What the target exports, as far as it may be acted on. */
+  /** The exports of the target, with the checks that must pass before the operator acts on them. */
   readonly target: ServedTarget;
-  /** The ServiceExports of the target, as they are read. */
+  /** Reads the ServiceExports of the target. */
   readonly reading: ExportReading;
   readonly #options: ExportsOptions;
   readonly #reader: TargetReader;
   readonly #log: TargetLog;
   #settings: Settings;
-  /** What the policy of the Link says; undefined if it has none. */
+  /** The import policy of the Link; undefined if it has none. */
   #policy: AppliedPolicy | undefined;
 
   constructor(options: ExportsOptions) {
@@ -83,26 +83,28 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     });
   }
 
-  /** Condition `TargetWithinLimits`, if the target exports more than is served of it (rule E10). */
+  /**
+   * Condition `TargetWithinLimits` if the target exports more than the operator serves (rule E10); undefined otherwise.
+   */
   get beyondLimits(): Verdict | undefined {
     const { excess } = this.target.limits;
     return excess === undefined ? undefined : verdict('False', 'LimitExceeded', excess);
   }
 
-  /** Whether nothing of the target is read, since no selector selects anything (rule A1). */
+  /** Whether no Service of the target is read, because the Link has no selector that selects anything (rule A1). */
   get readsNothing(): boolean {
     return selectsNothing(this.#settings);
   }
 
-  /** Reads the target with a client from now on (rule E2): {@link TargetReader.adopt}. */
+  /** Reads the target with a client (rule E2), as {@link TargetReader.adopt} does. */
   adopt(client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal): Promise<boolean> {
     return this.#reader.adopt(client, onProblem, signal);
   }
 
   /**
-   * Applies a changed spec or annotations. If the selectors changed, the target is watched anew, and mirrors stay as
-   * they are until its lists are complete.
-   * @returns whether what shows that the target can be reached is read anew
+   * Applies a changed spec or annotations. If the selectors have changed, the target is watched anew, and mirrors stay
+   * as they are until its lists are complete.
+   * @returns whether the objects whose lists show that the target can be reached are read anew
    */
   update(settings: Settings): boolean {
     const { held, mirrored, pods, members } = this.target;
@@ -123,8 +125,9 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   }
 
   /**
-   * Returns what the Lease of the Link records of a confirmed loss, as annotations.
-   * @param before the Lease as its last holder left it: what that one has not deleted of a loss is not held anew
+   * Returns the annotations by which the Lease of the Link records a confirmed loss.
+   * @param before the Lease as its last holder left it. If that holder did not complete the deletions of a confirmed
+   *   loss, they are not held again
    */
   leaseNotes(leaseTransitions: number, before: Lease | undefined): ReturnType<LeaseNotes> {
     const { held } = this.target;
@@ -132,22 +135,25 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     return confirmedRecordOf(held.confirmed(), this.#settings, leaseTransitions);
   }
 
-  /** Reads the slices behind what is exported in flat mode from now on; once, however often it is called. */
+  /** Starts to read the slices of Services that are exported in flat mode. Further calls do nothing. */
   readFlatSlices(): void {
     this.#reader.readFlatSlices();
   }
 
-  /** Forgets what the target answered: another operator may have made mirrors meanwhile. */
+  /** Forgets the answers of the target, since another operator may have made mirrors meanwhile. */
   askAnew(): void {
     this.#reader.target?.askAnew();
   }
 
-  /** Counts the mirrors in a namespace that could not be read when the target was listed. */
+  /** Counts losses in a namespace of the source cluster that could not be read when the target was listed. */
   namespaceRead(namespace: string): void {
     if (this.#reader.target?.synced === true) this.#count(namespace);
   }
 
-  /** Reports whether the target can be reached, as far as what is read shows it. */
+  /**
+   * Reports whether the target can be reached, if its ServiceExports are all that is read. Otherwise, reports only that
+   * the status of the Link may have changed.
+   */
   reportReachable(): void {
     const { found } = this.reading;
     // Where ServiceExports are all that is read, they show it.
@@ -169,7 +175,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     this.serviceAnswered(key);
   }
 
-  /** Acts on what is known of a Service for certain. */
+  /** Reports that a Service has changed. If the Service is certainly gone, withdraws its claims on names first. */
   serviceAnswered(key: string): void {
     const { mirrored } = this.target;
     const { cluster } = this.#settings;
@@ -245,18 +251,27 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     this.#log.flush();
   }
 
-  /** What the policy does not admit is reconciled by nobody who would say so. */
+  /**
+   * Schedules a write of the status if the verdict of the policy on a Service has changed. No reconcile does that for a
+   * Service that is not admitted.
+   */
   #sayRefused(key: string): void {
     if (this.target.isRefusedAnew(key)) this.#options.report.statusChanged();
   }
 
-  /** Counts what lists, or the settings, take away. @param within the only namespace whose mirrors are counted */
+  /**
+   * Counts the keys that lists or settings take away.
+   * @param within the only namespace whose mirrors are counted; undefined for all
+   */
   #count(within?: string): void {
     this.target.held.relisted(this.#settings.confirmPrune, within);
     this.#confirm();
   }
 
-  /** Deletes what is held if it is what the user has confirmed: it may have become that just now. */
+  /**
+   * Makes the held deletions if the user has confirmed them. Called whenever the confirmation or the held deletions may
+   * have changed.
+   */
   #confirm(): void {
     const { signal } = this.#options;
     this.target.held.confirm(() => (signal.aborted ? undefined : this.#settings.confirmPrune));

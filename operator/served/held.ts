@@ -1,6 +1,6 @@
 /**
- * The deletions of one Link that are held (rule E6). What a list of the target, or a change of settings, takes away is
- * counted against what there is of each sort; what a watch reports goes one by one, and is never held.
+ * The held deletions of one Link (rule E6). What a list of the target or a change of settings takes away is compared
+ * with the number of keys of each aspect. What a watch reports as gone is deleted one by one, and is never held.
  */
 import { splitKey } from '../kube/objects.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -11,16 +11,16 @@ import type { LinkReport } from './environment.ts';
 
 export interface HeldDeletionsOptions {
   readonly link: string;
-  /** Whatever may be lost. */
+  /** The aspects whose losses are counted. */
   readonly sorts: readonly Counted[];
-  /** The losses of all sorts. */
+  /** The losses of all these aspects. */
   readonly losses: Losses;
   readonly log: Pick<Logger, 'warn'>;
   readonly report: LinkReport;
   /**
-   * Puts on record what the user has confirmed, before anything of it is deleted. Returns `undefined` if nothing needs to be
+   * Records the loss that the user has confirmed, before anything is deleted. Returns undefined if nothing needs to be
    * recorded.
-   * @default - nothing is on record
+   * @default - nothing is recorded
    */
   readonly record?: (() => Promise<void> | undefined) | undefined;
 }
@@ -39,24 +39,27 @@ export class HeldDeletions {
     return this.#losses.count;
   }
 
-  /** What confirms the deletions that are held; undefined if there are none. */
+  /** Text that confirms the held deletions; undefined if there are none. */
   get confirmation(): string | undefined {
     return this.#losses.confirmation;
   }
 
-  /** Some of what is held, for messages. */
+  /** Names of some held deletions, for messages. */
   get some(): readonly string[] {
     return this.#losses.some;
   }
 
-  /** Forgets what watches reported of some sorts: they are made anew, for other selectors. */
+  /**
+   * Forgets the deletions that watches reported for some aspects. Called when these watches are started anew with other
+   * selectors.
+   */
   restarted(sorts: readonly Counted[]): void {
     for (const { losses } of sorts) losses.restarted();
   }
 
   /**
-   * Deletes what the user has confirmed.
-   * @param confirmed returns the confirmation; it is asked again once that is on record
+   * Makes the held deletions if the user has confirmed them.
+   * @param confirmed returns the confirmation of the Link. It is called again once the loss is recorded
    */
   confirm(confirmed: () => string | undefined): void {
     if (!this.#losses.confirming(confirmed())) return;
@@ -66,21 +69,22 @@ export class HeldDeletions {
     else void recorded.then(confirm);
   }
 
-  /** Returns digests of what the user has confirmed and is not gone yet. */
+  /** Returns the digests of the keys whose deletion the user has confirmed, and which still have objects. */
   confirmed(): ReadonlySet<Digest> {
     this.#retainConfirmed(this.#states());
     return this.#losses.confirmed.digests;
   }
 
-  /** Deletes what the user confirmed before a restart. */
+  /** Makes the deletions that the user confirmed before a restart. */
   resume(confirmed: Iterable<Digest>): void {
     this.#release(this.#losses.resume(confirmed));
   }
 
   /**
-   * Counts what the lists of the target, and the settings of the Link and the operator, take away.
-   * @param confirmed what the user has confirmed, if anything
-   * @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one
+   * Counts the keys that the lists of the target, or settings of the Link or the operator, take away.
+   * @param confirmed confirmation that the Link has; undefined if it has none
+   * @param within the only namespace whose mirrors are counted; undefined for all. Mirrors in other namespaces may be
+   *   on their way out, one by one
    */
   relisted(confirmed: string | undefined, within?: string): void {
     const states = this.#states();
@@ -100,7 +104,7 @@ export class HeldDeletions {
     return new Map(this.#options.sorts.map((sort) => [sort, sort.states()]));
   }
 
-  /** Forgets confirmations for keys that have nothing here any more. */
+  /** Forgets the confirmation of keys that no longer have objects. */
   #retainConfirmed(states: ReadonlyMap<Counted, ExportStates>): void {
     const { confirmed } = this.#losses;
     if (confirmed.digests.size === 0 || ![...states.keys()].some(({ isRead }) => isRead)) return;
@@ -115,7 +119,9 @@ export class HeldDeletions {
     }
   }
 
-  /** @param made number of Services and pods that have mirrors, of memberships and of parts in ServiceImports */
+  /**
+   * @param made number of mirrored Services and pods, of memberships, and of parts in ServiceImports
+   */
   #warnOfHeld(made: number): void {
     const { link, log, report } = this.#options;
     const held = this.#losses.count;
@@ -130,6 +136,6 @@ export class HeldDeletions {
   }
 }
 
-/** Returns states in which only what is counted is gone. */
+/** Returns the states, but with `undefined` for keys that are gone and must not be counted. */
 const unlessGone = (states: ExportStates, isCounted: (key: string) => boolean): ExportStates =>
   new Map([...states].map(([key, state]) => [key, state === 'gone' && !isCounted(key) ? undefined : state]));

@@ -1,21 +1,26 @@
 /**
- * What the Lease of a Link records for whoever leads next, as an annotation of JSON. Read back, it is foreign data: it counts
- * only for the very Link that it was written for, and if nobody else has held the Lease since.
+ * Notes that the Lease of a Link keeps for the next leader, as annotations with JSON. A note that is read back is
+ * foreign data. It counts only for the very Link that it was written for, and only if nobody else has held the Lease
+ * since.
  */
 import { fieldsOf } from '../kube/conditions.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
 
-/** A kind of note. */
+/** One kind of note. */
 export interface Note {
   readonly annotation: string;
-  /** Most characters of it, since it is stored with each renewal of the Lease. A longer one is not written, and not read. */
+  /**
+   * Maximum length in characters: the note is stored with each renewal of the Lease. A longer one is neither written
+   * nor read.
+   */
   readonly maxLength: number;
 }
 
 /**
- * Returns the annotation for a Lease; a value that is undefined is to be removed.
- * @param leaseTransitions of the Lease: the next holder, whoever it is, has another number
+ * Returns the annotation that records a value on a Lease. The annotation is removed if the value is undefined or too
+ * long.
+ * @param leaseTransitions field of that name in the Lease, which changes with the next holder
  */
 export function noteOf<T extends { readonly uid: string }>(
   { annotation, maxLength }: Note,
@@ -27,8 +32,8 @@ export function noteOf<T extends { readonly uid: string }>(
 }
 
 /**
- * Returns the unchecked fields of a note; undefined if there is none, or if it does not count.
- * @param uid of the Link
+ * Returns the fields of a note, unchecked; undefined if there is no note, or if it does not count.
+ * @param uid uid of the Link
  */
 export function readNote(
   { annotation, maxLength }: Note,

@@ -1,6 +1,6 @@
 /**
- * What one target may cost (rule E10): how many of each sort are served, how many namespaces are created for it, and how many
- * bytes are written.
+ * Limits what one target may cost (rule E10): how many exports of each aspect are served, and how many bytes are
+ * written.
  */
 import { flagOf } from '../../crds/operator-setting-names.ts';
 import type { OperatorConfig } from '../config/config.ts';
@@ -11,7 +11,7 @@ import type { Counted } from '../target/certain/counted.ts';
 import { type RoomListener, Volume } from '../target/certain/volume.ts';
 import type { LinkReport } from './environment.ts';
 
-/** What takes bytes, by the sort of what is exported. */
+/** The aspects whose objects are limited in bytes. */
 type Written = Readonly<Record<WrittenSort, Pick<Counted, 'changed'>>>;
 export type WrittenSort = 'mirrored' | 'members' | 'exports';
 
@@ -19,9 +19,9 @@ export interface LimitsOptions {
   readonly maxWrittenMib: OperatorConfig['maxWrittenMib'];
   readonly cluster: string;
   readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
-  /** Returns the keys of the ServiceImports that the cluster has a part in. */
+  /** Returns the keys of the ServiceImports that the cluster is part of. */
   readonly parts: () => Iterable<string>;
-  /** Whatever is limited in number. */
+  /** The aspects that are limited in number. */
   readonly sorts: readonly Counted[];
   readonly written: Written;
   readonly report: LinkReport;
@@ -48,7 +48,10 @@ export class Limits implements RoomListener {
     report.statusChanged();
   }
 
-  /** Reports whether all that is derived from a target Service, as one of a sort, may take so many bytes. */
+  /**
+   * Reports whether the objects that are derived from a target Service, as one export of an aspect, may take this many
+   * bytes in total.
+   */
   admitsBytes(sort: WrittenSort, key: string, bytes: number): boolean {
     const { refused } = this.#written;
     const isAdmitted = this.#written.admits(idOf(sort, key), bytes);
@@ -56,7 +59,7 @@ export class Limits implements RoomListener {
     return isAdmitted;
   }
 
-  /** What is more than the limits allow; undefined if nothing is. */
+  /** Text about what exceeds the limits; undefined if nothing does. */
   get excess(): string | undefined {
     const { sorts, maxWrittenMib } = this.#options;
     const texts = [
@@ -75,7 +78,7 @@ export class Limits implements RoomListener {
   }
 }
 
-/** Identifies what one Service is exported as. */
+/** Returns an id that distinguishes the exports of one Service in different aspects. */
 const idOf = (sort: WrittenSort, key: string): string => `${sort} ${key}`;
 
 function bySort(ids: readonly string[]): ReadonlyMap<WrittenSort, readonly string[]> {
@@ -84,7 +87,10 @@ function bySort(ids: readonly string[]): ReadonlyMap<WrittenSort, readonly strin
   return new Map(groups.map(([sort, of]) => [sort, of.map(([, key]) => key)]));
 }
 
-/** What there is: of federated Services and ServiceImports, which others have a part in, the size is known with the target. */
+/**
+ * Returns the existing exports with the bytes that they take. For federated Services and ServiceImports, which other
+ * clusters are part of too, the bytes are known only once the target is.
+ */
 const found = ({ cluster, source, parts }: LimitsOptions): readonly (readonly [string, number | undefined])[] => [
   ...[...source.keysOf(cluster)].map(
     (key) => [idOf('mirrored', key), volumeOf(source.ownedBy({ cluster, key }))] as const,

@@ -1,7 +1,7 @@
 /**
- * The pods of headless Services that have an endpoint mirror: which of them are gone, and which of those keep it, for the
- * grace period (rule D11), until the target has confirmed that they are gone (rule D5), or since their deletion is held
- * (rule E6).
+ * The pods that have an endpoint mirror: which of them are gone, and which of those still keep it. A pod that is gone
+ * keeps it during the grace period (rule D11), until the target has confirmed that the pod is gone (rule D5), and while
+ * the deletion is held (rule E6).
  */
 import { ByHostname, groupsBeside } from '../mirror/by-hostname.ts';
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
@@ -18,32 +18,32 @@ import type { Aspect, PodAnswers } from '../target/aspect.ts';
 import { flagOf } from '../../crds/operator-setting-names.ts';
 
 export interface PodsOptions extends CountedOptions {
-  /** The Services that the pods are behind. */
+  /** The Services that the pods belong to. */
   readonly mirrored: Aspect<Exported>;
   readonly answers: PodAnswers;
   readonly cluster: string;
   readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'>;
-  /** How long a pod may be gone before its endpoint mirror is deleted. */
+  /** How long a pod may be gone before its endpoint mirror is deleted, in milliseconds. */
   readonly graceMs: number;
-  /** Whether headless Services are mirrored pod by pod. */
+  /** Reports whether each pod of a headless Service gets a mirror of its own. */
   readonly isHeadless: () => boolean;
-  /** Most pods of one Service that have an endpoint mirror. */
+  /** Maximum number of pods of one Service that get an endpoint mirror. */
   readonly maxServicePods: number;
 }
 
 /** The pods of a Service that are gone. */
 export type Departed = Required<Pick<Observed, 'departed' | 'arePodsUnconfirmed'>>;
 
-/** How a Service whose pods are held is mirrored. */
+/** How a Service is mirrored while deletions of its pods are held. */
 export type HeldForm = 'pod by pod' | 'as it is';
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NOBODY: Departed = { departed: NONE, arePodsUnconfirmed: false };
 
-/** Most Services that are named. */
+/** Maximum number of Services that a message names. */
 const NAMED = 3;
 
-/** Returns the key of a pod: no key of a Service has a `#`. */
+/** Returns the key of a pod. It contains a `#`, so it is never the key of a Service. */
 export const podKey = (service: string, hostname: string): string => `${service}#${hostname}`;
 
 const serviceOf = (pod: string): string => pod.slice(0, pod.indexOf('#'));
@@ -51,15 +51,18 @@ const serviceOf = (pod: string): string => pod.slice(0, pod.indexOf('#'));
 export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> {
   readonly #options: PodsOptions;
   readonly #departures: Departures;
-  /** Number of pods behind each headless Service, listed or not. */
+  /**
+   * Number of pods of each headless Service, at most `maxServicePods`. While the slices of a Service are not known, its
+   * last number, or the number of its mirrored pods.
+   */
   readonly #counts = new Map<string, number>();
-  /** Which pods were gone when that was last asked, by the key of their Service. */
+  /** The pods of each Service that were gone at the last check, by the key of the Service. */
   readonly #lastGone = new Map<
     string,
     { readonly mirrored: Mirrored; readonly listed: Hostnames; readonly gone: readonly string[] }
   >();
   #count = 0;
-  /** Number of pods behind each Service that has more than may have an endpoint mirror. */
+  /** Number of pods of each Service that has more pods than may get an endpoint mirror. */
   readonly #crowds = new Map<string, number>();
 
   constructor(options: PodsOptions) {
@@ -72,12 +75,12 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return this.#options.mirrored.isRead;
   }
 
-  /** Number of pods that would have an endpoint mirror. */
+  /** Number of pods that would have an endpoint mirror if the Link had no limit. */
   get size(): number {
     return this.#options.isHeadless() ? this.#count : 0;
   }
 
-  /** Which Services have more pods than may have an endpoint mirror. */
+  /** Texts about Services that have more pods than may get an endpoint mirror. */
   override get notes(): readonly string[] {
     const crowds = this.#options.isHeadless() ? this.#crowds : NONE;
     if (crowds.size === 0) return [];
@@ -87,7 +90,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return [`of the pods of one headless Service ${most}: ${[...named, ...more].join(', ')}`];
   }
 
-  /** Counts the pods behind all Services. */
+  /** Counts the pods of all Services anew. */
   override recount(): void {
     this.#counts.clear();
     this.#crowds.clear();
@@ -104,7 +107,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     this.#options.answers.forget(key);
   }
 
-  /** Returns the pods behind all Services. While the slices of a Service are not known, these are its mirrored pods. */
+  /** Yields the pods of all Services. While the slices of a Service are not known, yields its mirrored pods. */
   *candidates(): Generator<Candidate> {
     for (const key of this.#keys()) {
       const listed = this.#listed(key);
@@ -119,14 +122,16 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     }
   }
 
-  /** Reports whether the limits of the Link allow a pod an endpoint mirror. */
+  /** Reports whether the limits of the Link allow an endpoint mirror for a pod. */
   admitsPod(key: string, hostname: string): boolean {
     return this.admits(podKey(key, hostname));
   }
 
   /**
-   * Returns how a Service is mirrored while deletions of its pods are held: pod by pod, though the settings say otherwise, or
-   * as it is, where its new form has no pods. Returns `undefined` if none is held: it is mirrored as it is exported.
+   * Returns how a Service is mirrored while deletions of its pods are held. Undefined if none is held, or if the
+   * Service is mirrored pod by pod anyway.
+   * - `pod by pod`: its pods keep their endpoint mirrors although the settings no longer ask for them;
+   * - `as it is`: its mirror stays unchanged, since the Service is now exported in a form without pods.
    */
   heldAs(key: string): HeldForm | undefined {
     const exported = this.#options.mirrored.get(key);
@@ -135,7 +140,7 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return this.#options.isHeadless() ? undefined : 'pod by pod';
   }
 
-  /** Returns which pods that are gone keep their endpoint mirrors, and how long. */
+  /** Returns the pods that are gone but keep their endpoint mirrors, and for how long. */
   departed(key: string): Departed {
     const { isHeadless, answers } = this.#options;
     const { losses } = this;
@@ -210,7 +215,10 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return new Set([...pods].map(serviceOf));
   }
 
-  /** Returns the pods that are to have endpoint mirrors. It is `undefined` if the Service is gone: its pods are not counted. */
+  /**
+   * Returns the pods that are to have endpoint mirrors. Undefined if the Service is gone: its pods are then not
+   * counted.
+   */
   #wanted(key: string): Hostnames | 'unknown' | undefined {
     const isOff = this.#options.mirrored.get(key) !== undefined && !this.#options.isHeadless();
     return isOff ? NO_PODS : hostnamesOf(this.#options.mirrored, key);
@@ -235,19 +243,24 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     return listed;
   }
 
-  /** The keys of the Services that may have pods: those that are known, and those that are mirrored. */
+  /** Returns the keys of the Services that may have pods: the exported ones, and those with a mirror. */
   #keys(): ReadonlySet<string> {
     const { cluster, source } = this.#options;
     return new Set([...this.#options.mirrored.keys(), ...source.keysOf(cluster)]);
   }
 
-  /** Returns the pods of a Service that have an endpoint mirror; the same object while these stay as they are. */
+  /**
+   * Returns the pods of a Service that have an endpoint mirror. Returns the same object as long as these pods stay the
+   * same.
+   */
   #mirrored(key: string): Mirrored {
     const { cluster, source } = this.#options;
     return endpointMirrors(source.ownedBy({ cluster, key }));
   }
 
-  /** Returns the pods that have an endpoint mirror and are not listed. After a change of a few pods, only these are looked at. */
+  /**
+   * Returns the pods that have an endpoint mirror and are not listed. If few pods have changed, looks only at those.
+   */
   #gone(key: string, listed: Hostnames): readonly string[] {
     const mirrored = this.#mirrored(key);
     const before = this.#lastGone.get(key);
@@ -261,23 +274,23 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   }
 }
 
-/** The hostnames behind a Service. */
+/** Hostnames of the pods of a Service. */
 type Hostnames = ByHostname<unknown>;
 
-/** The pods that have an endpoint mirror. */
+/** The pods that have an endpoint mirror, by hostname. */
 type Mirrored = ReadonlyMap<string, unknown>;
 
-/** A Service that is not mirrored pod by pod wants none. */
+/** Pods of a Service that is not mirrored pod by pod. */
 const NO_PODS: Hostnames = ByHostname.none();
 
-/** Returns the hostnames in the groups of one that another does not share. */
+/** Returns the hostnames in those groups of `one` that are not groups of `other`. */
 const hostnamesBeside = (one: Hostnames, other: Hostnames): readonly string[] =>
   [...groupsBeside(one, other)].flatMap((group) => [...group.keys()]);
 
-/** Whether a Service is mirrored pod by pod if the settings say so. */
+/** Reports whether a Service is mirrored pod by pod, provided that the settings ask for that. */
 const isByPod = ({ service, mode }: Exported): boolean => mode === 'gateway' && service.spec?.clusterIP === 'None';
 
-/** Returns the hostnames behind a Service; undefined if it is gone. */
+/** Returns the hostnames of the pods of a Service; undefined if the Service is gone. */
 function hostnamesOf(mirrored: Aspect<Exported>, key: string): Hostnames | 'unknown' | undefined {
   const exported = mirrored.get(key);
   if (exported === undefined) return mirrored.decides(key) ? undefined : 'unknown';

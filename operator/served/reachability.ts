@@ -1,7 +1,7 @@
 /**
- * Whether a target can be read, whether it accepts the credentials, and whether it sends more than is read: conditions
- * `TargetReachable`, `CredentialsValid` and `TargetWithinLimits` of one Link, with a log line and an Event for each
- * change (rules E4, E10).
+ * Tracks whether a target can be read, whether it accepts the credentials, and whether it sends more than is read.
+ * These are the conditions `TargetReachable`, `CredentialsValid` and `TargetWithinLimits` of one Link. Each change is
+ * logged and recorded as an Event (rules E4, E10).
  */
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, isForbidden, isUnauthorized, LimitError } from '../kube/errors.ts';
@@ -17,7 +17,7 @@ export class Reachability {
   #reachable: Verdict | undefined;
   #withinLimits: Verdict | undefined;
   #credentials: Verdict | undefined;
-  /** RFC 3339. */
+  /** When the target became unreachable, RFC 3339; undefined while it answers. */
   #unreachableSince: string | undefined;
 
   constructor(link: string, log: Logger, report: LinkReport) {
@@ -42,10 +42,12 @@ export class Reachability {
   }
 
   /**
-   * Sets whether the target can be read (undefined), or what prevents it. Called on each change.
-   * @param namespaces only namespaces of the target that are read; undefined for all
-   * @param inUse condition `CredentialsValid` if the target is read with the credentials that the Secret has now
-   * @param refused condition `CredentialsValid` if more is known of a refusal than the target answers
+   * Sets whether the target can be read. Called on each change.
+   * @param obstacle what prevents reading the target; undefined if nothing does
+   * @param namespaces the only namespaces of the target that are read; undefined for all
+   * @param inUse condition `CredentialsValid` if the client in use was created from the present Secret; undefined
+   *   otherwise
+   * @param refused condition `CredentialsValid` for a refusal, if more is known about it than the target's answer says
    */
   found(
     obstacle: TargetObstacle | undefined,
@@ -82,17 +84,20 @@ export class Reachability {
     this.#report.statusChanged();
   }
 
-  /** Forgets what was found: the target is about to be read by other selectors, or in other namespaces. */
+  /**
+   * Forgets condition `TargetReachable`. Called when the target is about to be read with other selectors, or in other
+   * namespaces.
+   */
   readAnew(): void {
     this.#reachable = undefined;
   }
 
-  /** Forgets what was found of the credentials: the Link names another Secret. */
+  /** Forgets condition `CredentialsValid`. Called when the Link names another Secret. */
   forgetCredentials(): void {
     this.#credentials = undefined;
   }
 
-  /** Sets condition `CredentialsValid`, as found from the Secret. */
+  /** Sets condition `CredentialsValid` to what the Secret shows. */
   setCredentials(found: Verdict): void {
     const wereBad = this.#credentials?.status === 'False';
     const isNew = this.#credentials?.status !== found.status || this.#credentials.message !== found.message;
@@ -107,7 +112,7 @@ export class Reachability {
   }
 }
 
-/** Returns the refusal of the credentials that an obstacle shows; undefined if it shows none. */
+/** Returns condition `CredentialsValid` if an obstacle is a refusal of the credentials; undefined otherwise. */
 function refusalOf(obstacle: TargetObstacle | undefined, namespaces: readonly string[] = []): Verdict | undefined {
   if (obstacle === undefined) return undefined;
   const { error } = obstacle;

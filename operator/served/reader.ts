@@ -1,7 +1,7 @@
 /**
- * The target of one Link as it is read: by what the Link selects, with the credentials in use. New credentials are tried
- * beside those, and take their place once they have proven themselves (rule E2). What was replaced, or is being tried,
- * reports nothing. Nothing is decided here, and nothing is written.
+ * Reads the target of one Link as the Link selects, with the credentials in use. New credentials are tried while the
+ * old ones stay in use, and replace them once they work (rule E2). Credentials that are being tried, or were replaced,
+ * cause no reports. Nothing is decided or written here.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/objects.ts';
@@ -15,11 +15,11 @@ import { Trial } from './trial.ts';
 
 /** Reads the ServiceExports of the target. */
 export interface ServiceExportReader extends ServiceExports {
-  /** Reads with a client from now on. */
+  /** Reads the exports anew with a client. */
   use(client: KubeClient): void;
   /**
-   * Resolves once ServiceExports can be read with a client that is not in use, or the target answers that they cannot be;
-   * at once if none are to be read, and when the signal aborts.
+   * Resolves once ServiceExports can be read with a client that is not in use, or the target answers that they cannot
+   * be read. Resolves at once if no ServiceExports have to be read, and when the signal aborts.
    */
   whenRead(
     client: KubeClient,
@@ -31,7 +31,7 @@ export interface ServiceExportReader extends ServiceExports {
 export interface TargetReaderOptions {
   readonly link: string;
   readonly selection: Selection;
-  /** Read with the client that the target is read with. */
+  /** Reads the ServiceExports, with the same client as the rest of the target. */
   readonly exports: ServiceExportReader;
   readonly env: Pick<SharedEnvironment, 'tuning' | 'log'>;
   readonly listener: ReaderListener;
@@ -39,31 +39,31 @@ export interface TargetReaderOptions {
   readonly signal: AbortSignal;
 }
 
-/** Is notified of what is read of the target, with the credentials in use. */
+/** Notified of what is read from the target with the credentials in use. */
 export interface ReaderListener {
   /**
-   * An exported Service, or what is behind it, may have changed.
+   * Called when an exported Service or its slices may have changed.
    * @param left hostnames of pods that a watch reported as gone
    */
   serviceChanged(key: string, left: readonly string[]): void;
-  /** A member of a federated Service may have changed. */
+  /** Called when a member of a federated Service may have changed. */
   memberChanged(key: string): void;
-  /** Everything was listed anew, be it of another target. */
+  /** Called when everything was listed anew, possibly from another target. */
   relisted(): void;
-  /** The target has answered for one Service. */
+  /** Called when the target has answered a question about an exported Service. */
   serviceAnswered(key: string): void;
-  /** The target has answered for one Service as a member. */
+  /** Called when the target has answered a question about a member. */
   memberAnswered(key: string): void;
-  /** The target has not answered for one Service: it is asked again. */
+  /** Called when a question about a Service has failed for the first time. It is asked again. */
   unanswered(key: string, error: unknown): void;
   /**
-   * Called on change, and with new credentials.
-   * @param obstacle what is in the way of reading the target; undefined if all of it can be read
+   * Called when the obstacle to reading the target has changed, and when new credentials come into use.
+   * @param obstacle what prevents reading the target; undefined if all of it can be read
    */
   reachable(obstacle: TargetObstacle | undefined): void;
-  /** The target has been heard. */
+  /** Called when the target has sent a list, an event or a bookmark. */
   heard(): void;
-  /** An object was left out since it is not what the API allows. */
+  /** Called when an object was left out because the API does not allow it. */
   malformed(what: string): void;
 }
 
@@ -88,18 +88,18 @@ export class TargetReader implements TargetView {
     this.exports = options.exports;
   }
 
-  /** The target as it is read with the credentials in use; undefined before the first. */
+  /** The target that is read with the credentials in use; undefined before there are any. */
   get target(): Target | undefined {
     return this.#target;
   }
 
   /**
-   * Reads the target with a client from now on. The first one is used at once: there is none to keep, and a target that is
-   * down will come back. Another one is used when everything that is read has been listed and is being watched with it. It
-   * may lead to another cluster, so nothing is resumed, and what its list takes away is counted.
-   * @param onProblem called on change with why it cannot be used yet
+   * Reads the target with a client. The first client is used at once: there is none to keep, and a target that is down
+   * will come back. A later client is used once everything that is read has been listed and is being watched with it.
+   * It may lead to another cluster, so no watch is resumed, and the guard counts what its lists no longer have.
+   * @param onProblem called when the reason why the client cannot be used yet has changed
    * @param signal ends the trial
-   * @returns whether it is in use; false if the signal aborted first
+   * @returns whether the client is in use; false if the signal aborted first
    */
   adopt(client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
@@ -118,12 +118,15 @@ export class TargetReader implements TargetView {
     return trial.adopted;
   }
 
-  /** Reports whether the target is being read, and is to be watched anew to be read by a selection. */
+  /**
+   * Reports whether the target is being read, and must be watched anew because a selection differs from the present
+   * one.
+   */
   isReadOtherwise(selection: Selection): boolean {
     return this.#target !== undefined && !isReadAlike(selection, this.#selection);
   }
 
-  /** Reads by another selection from now on, also with credentials that are being tried. */
+  /** Changes the selection. The target is watched anew if necessary, also with credentials that are being tried. */
   select(selection: Selection): void {
     const isOtherwise = this.isReadOtherwise(selection);
     this.#selection = selection;
@@ -135,7 +138,7 @@ export class TargetReader implements TargetView {
     this.#trial?.read(this.#makeTarget(), signal);
   }
 
-  /** Reads the slices behind what is exported in flat mode from now on; once, however often it is called. */
+  /** Starts to read the slices of Services that are exported in flat mode. Further calls do nothing. */
   readFlatSlices(): void {
     if (this.#readsFlatSlices) return;
     this.#readsFlatSlices = true;
@@ -153,7 +156,10 @@ export class TargetReader implements TargetView {
     trial.giveUp();
   }
 
-  /** Everything that can be read with the new credentials is: they replace the old ones, unless those can read more. */
+  /**
+   * Called when everything that the new credentials can read has been listed and is being watched. The new credentials
+   * replace the old ones, unless the old ones can read more.
+   */
   async #opened(trial: Trial, target: Target): Promise<void> {
     const { link, exports, env, listener } = this.#options;
     if (!trial.readsAllOf(this.#target)) return;

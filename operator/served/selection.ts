@@ -1,15 +1,15 @@
-/** What a Link reads of its target: the settings that decide it, and what they come to. Pure. */
+/** The settings of a Link that decide what is read from its target, and what follows from them. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { TargetOptions } from '../target/target.ts';
 
-/** Settings of a Link that decide what of its target is read. */
+/** Settings of a Link that decide what is read from its target. */
 export type Selection = Pick<
   LinkSettings,
   'selector' | 'remoteDiscoverySelector' | 'federatedServiceSelector' | 'gateway' | 'targetNamespaces'
 >;
 
-/** Returns the selectors by which the target is read. */
+/** Returns the selectors with which the target is read. */
 export const selectorsOf = ({
   selector,
   remoteDiscoverySelector,
@@ -27,7 +27,7 @@ export const selectorsOf = ({
 export const selectsNothing = ({ selector, remoteDiscoverySelector, federatedServiceSelector }: Selection): boolean =>
   [selector, remoteDiscoverySelector, federatedServiceSelector].every((each) => each === undefined);
 
-/** Reports whether the same is read by both. */
+/** Reports whether two selections read the same from a target. */
 export const isReadAlike = (a: Selection, b: Selection): boolean =>
   a.selector?.query === b.selector?.query &&
   a.remoteDiscoverySelector?.query === b.remoteDiscoverySelector?.query &&
@@ -36,8 +36,8 @@ export const isReadAlike = (a: Selection, b: Selection): boolean =>
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
 
 /**
- * Reports whether settings agree in all but a confirmation. The generation alone does not show it: after a restore of
- * the source cluster from a backup one stands for two specs.
+ * Reports whether settings are equal, apart from the confirmation of a loss. The generation does not show that: after a
+ * restore of the source cluster from a backup, one generation may stand for two specs.
  */
 export const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
   JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });

@@ -1,6 +1,7 @@
 /**
- * What the target of one Link exports, of each sort, as far as it may be acted on: nothing about it is held, the target has
- * confirmed it, and the limits allow it. Another sort of what a target exports is another value here. No I/O.
+ * The exports of one Link's target, by aspect, with the checks that must pass before the operator acts on them:
+ * deletions are not held, the target has confirmed them, and the limits allow the exports. A new aspect of what targets
+ * export is added here. No I/O.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { OperatorConfig } from '../config/config.ts';
@@ -35,17 +36,17 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly report: LinkReport;
-  /** @default - nobody confirms what is held */
+  /** Notified when fewer deletions are held. @default - nobody is notified */
   readonly listener?: HeldListener | undefined;
-  /** What the policy of the Link says; undefined if it has none (rule N1). @default - it has none */
+  /** Returns the import policy of the Link; undefined if it has none (rule N1). @default - returns undefined */
   readonly policy?: (() => AppliedPolicy | undefined) | undefined;
-  /** Whether headless Services are mirrored pod by pod. */
+  /** Reports whether each pod of a headless Service gets a mirror of its own. */
   readonly isHeadless: () => boolean;
-  /** Returns the keys of the ServiceImports that the cluster has a part in. @default - there are none */
+  /** Returns the keys of the ServiceImports that the cluster is part of. @default - there are none */
   readonly parts?: (() => Iterable<string>) | undefined;
 }
 
-/** What the target says about one Service. */
+/** What is known about one mirrored Service of the target. */
 export type ObservedExport = Pick<
   Observed,
   | 'target'
@@ -59,38 +60,41 @@ export type ObservedExport = Pick<
   | 'decidable'
   | 'isConfirmed'
 > & {
-  /** Whether it is mirrored pod by pod although the settings say otherwise: deletions of its pods are held (rule E6). */
+  /**
+   * Whether the Service is mirrored pod by pod only because deletions of its pods are held (rule E6). The settings no
+   * longer ask for it.
+   */
   readonly isHeldByPod: boolean;
 };
 
-/** What the target says about one Service as a member of a federated Service. */
+/** What is known about one Service of the target as a member of a federated Service. */
 export interface ObservedMember {
   readonly service: Service | undefined;
-  /** Whether it is known whether there is one, and no deletion of it is held. */
+  /** False while it is not known whether the target has this member, and while its deletion is held. */
   readonly isKnown: boolean;
-  /** Whether the limit of the Link allows it. */
+  /** Whether the member is within the Link's limit on the number of members. */
   readonly isAdmitted: boolean;
-  /** Whether what is written for it is within the bytes that the Link may take. */
+  /** Whether what is written for the member is within the Link's limit on written bytes. */
   readonly isWithinBytes: boolean;
-  /** Whether an endpoint of it is ready; undefined while that is not known, or not read. */
+  /** Whether an endpoint of the member is ready; undefined while that is not known, or not read. */
   readonly anyReady: boolean | undefined;
 }
 
 export class ServedTarget {
   /** The Services that are mirrored. */
   readonly mirrored: Certain<Exported>;
-  /** The pods of headless ones that have endpoint mirrors. */
+  /** Pods of headless Services that have endpoint mirrors. */
   readonly pods: Pods;
   /** The members of federated Services. */
   readonly members: Certain<Service>;
   /** The Services that ServiceExports export. */
   readonly exports: Certain<Service>;
-  /** All of them. */
+  /** All four aspects. */
   readonly sorts: readonly Counted[];
   readonly held: HeldDeletions;
   readonly limits: Limits;
   readonly #target: AdmittedTarget;
-  /** What was last said not to be admitted, by key. */
+  /** The Services that {@link notAdmitted} last returned, by key. */
   #refused: ReadonlyMap<string, NotAdmitted> = new Map();
 
   constructor(options: ServedTargetOptions) {
@@ -149,7 +153,7 @@ export class ServedTarget {
     this.limits = new Limits({ maxWrittenMib: config.maxWrittenMib, cluster, source, parts, sorts, written, report });
   }
 
-  /** Returns what the target says about one Service that is mirrored. */
+  /** Returns what is known about one mirrored Service. */
   observe(key: string): ObservedExport {
     const { mirrored, pods, limits } = this;
     const target = mirrored.get(key);
@@ -169,7 +173,7 @@ export class ServedTarget {
     };
   }
 
-  /** Returns what the target says about one Service as a member of a federated Service. */
+  /** Returns what is known about one Service as a member of a federated Service. */
   observeMember(key: string): ObservedMember {
     const { members, limits } = this;
     const service = members.get(key);
@@ -186,13 +190,15 @@ export class ServedTarget {
     };
   }
 
-  /** Reports whether a Service that is a member of a federated one is ready; undefined while that is not known. */
+  /** Reports whether a member of a federated Service is ready; undefined while that is not known. */
   isMemberReady(key: string): boolean | undefined {
     const { service, isKnown, anyReady } = this.observeMember(key);
     return service === undefined && isKnown ? false : anyReady;
   }
 
-  /** Reports whether what is derived from one Service that a ServiceExport exports may take so many bytes as it does. */
+  /**
+   * Reports whether the objects that are derived from one ServiceExport are within the Link's limit on written bytes.
+   */
   isWithinBytes(key: string, serviceExport: ServiceExport | undefined): boolean {
     const { exports, limits } = this;
     if (!exports.decides(key)) return true;
@@ -201,12 +207,12 @@ export class ServedTarget {
     return limits.admitsBytes('exports', key, bytes);
   }
 
-  /** What the target answers of the pods behind what ServiceExports export. */
+  /** Returns answers about the pods of those Services with a ServiceExport that the policy admits. */
   podsOfExports(pods: PodAnswers): PodAnswers {
     return admittedPods(this.#target.exports, pods);
   }
 
-  /** What the policy of the Link does not admit, each Service once, in the order of their names. */
+  /** Returns the Services that the policy of the Link does not admit, each once, sorted by key. */
   notAdmitted(): readonly NotAdmitted[] {
     const { mirrored, members, exports } = this.#target;
     const all = [mirrored, members, exports].flatMap((each) => [...each.refused()]);
@@ -214,7 +220,7 @@ export class ServedTarget {
     return [...this.#refused.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Whether a key is not admitted now, or was not, other than was last said. */
+  /** Reports whether the policy's verdict on a key differs from what {@link notAdmitted} last returned. */
   isRefusedAnew(key: string): boolean {
     const { mirrored, members, exports } = this.#target;
     const now = mirrored.obstacleOf(key) ?? members.obstacleOf(key) ?? exports.obstacleOf(key);

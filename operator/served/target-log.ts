@@ -1,6 +1,6 @@
 /**
- * What is wrong with what a target sends, as log lines and Events of its Link: objects that the API does not allow, at a
- * limited rate (rule G3), and Services about which the target does not answer.
+ * Reports problems with what a target sends, as log lines and as Events of its Link. These are objects that the API
+ * does not allow, at a limited rate (rule G3), and questions about Services that the target does not answer.
  */
 import { describe } from '../kube/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -19,12 +19,12 @@ export class TargetLog {
     this.#report = report;
   }
 
-  /** Reports an object that was left out since it is not what the API allows. */
+  /** Reports an object that was left out because the API does not allow it. */
   malformed(what: string): void {
     this.#malformed.add(what);
   }
 
-  /** Reports that the target, asked for one Service, does not answer. */
+  /** Reports that the target does not answer a question about one Service. */
   unanswered(key: string, error: unknown): void {
     this.#log.warn(
       { link: this.#link, service: key, error: describe(error) },
@@ -32,7 +32,7 @@ export class TargetLog {
     );
   }
 
-  /** Reports at once what the rate has kept back. */
+  /** Reports at once what the limited rate has delayed. */
   flush(): void {
     this.#malformed.flush();
   }

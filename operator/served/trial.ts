@@ -1,6 +1,6 @@
 /**
- * New credentials that are tried (rule E2): the target is read with them, beside what is read with the old ones, until
- * they have proven themselves or are given up.
+ * New credentials that are being tried (rule E2). The target is read with them, while it is still read with the old
+ * ones, until the new ones work or are given up.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Target, TargetObstacle } from '../target/target.ts';
@@ -13,51 +13,53 @@ export class Trial {
   #target: Target | undefined;
   #obstacle: TargetObstacle | undefined;
 
-  /** @param onProblem called on change with why the target cannot be read with them yet */
+  /**
+   * @param onProblem called when the reason why the target cannot be read with the new credentials has changed
+   */
   constructor(client: KubeClient, onProblem: (error: unknown) => void) {
     this.client = client;
     this.#onProblem = onProblem;
   }
 
-  /** The target as it is read with them. */
+  /** The target that is read with the new credentials; undefined until {@link read} is called. */
   get target(): Target | undefined {
     return this.#target;
   }
 
-  /** What is in the way of reading it. */
+  /** What prevents reading the target with the new credentials; undefined if nothing does. */
   get obstacle(): TargetObstacle | undefined {
     return this.#obstacle;
   }
 
-  /** Resolves with whether the credentials came into use. */
+  /** Resolves when the trial has ended, with whether the new credentials are in use. */
   get adopted(): Promise<boolean> {
     return this.#end.promise;
   }
 
-  /** Aborts when the trial has ended, either way. */
+  /** Aborts when the trial has ended, successfully or not. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** Reads a target with them, in place of one that was made for other selectors. */
+  /** Reads a target with the new credentials. It replaces a target that was made for other selectors. */
   read(target: Target, signal: AbortSignal): void {
     this.#target?.stop();
     this.#target = target;
     target.run(this.client, signal);
   }
 
-  /** Records what is in the way of reading the target. `undefined` clears it. */
+  /** Records what prevents reading the target; undefined if nothing does. */
   found(obstacle: TargetObstacle | undefined): void {
     this.#obstacle = obstacle;
     if (obstacle !== undefined) this.#onProblem(obstacle.error);
   }
 
-  /** Reports whether they can read all that the old ones can. */
+  /** Reports whether the new credentials can read every namespace that the old ones can. */
   readsAllOf(current: Target | undefined): boolean {
     return !this.#target?.refused.some((namespace) => current?.isRead(namespace) === true);
   }
 
-  /** Ends the trial: the target that was tried is the one in use now. */
+  /** Ends the trial: the new credentials are now in use. */
   adopt(): void {
     this.#ended.abort();
     this.#end.resolve(true);
