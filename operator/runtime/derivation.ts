@@ -1,8 +1,8 @@
 /**
- * What the operator derives, as values, and the controller that is one for all of them. A derivation says what is observed
- * of a key, what follows from it, what is to be written for that, and what people learn of it; in which order this is done,
- * and what comes after an interruption, a conflict or a namespace that may be gone, is written here, once. A forecast makes
- * the same steps of the same values, without a controller.
+ * Derivations, and the one controller that runs all of them. A derivation describes one kind of derived objects: how
+ * their state is observed, what is decided from it, what is written, and what is reported. The order of these steps is
+ * defined here, and so is the reaction to an interruption, a conflict, or a namespace that may be gone. A forecast
+ * makes the same steps without a controller.
  */
 import { jittered } from '../kube/backoff.ts';
 import { keyOf, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
@@ -16,29 +16,35 @@ import { ENDLESS, giveWay, type Turns } from './turns.ts';
 import { UnderWay } from './under-way.ts';
 
 /**
- * One sort of objects that are derived, by keys `namespace/name`.
- * @typeParam O all that decides about a key, as a plain value
- * @typeParam D what follows from it
+ * One kind of derived objects, by keys `namespace/name`.
+ * @typeParam O everything that decides about a key, as a plain value
+ * @typeParam D what is decided from it
  * @typeParam R why something cannot be written
  */
 export interface Derivation<O, D, R extends Reason = Reason> {
   readonly texts: PassTexts<R>;
-  /** Returns why an object of a key is created or deleted, for a plan. @default - the plan knows it by the status of a mirror */
+  /**
+   * Returns why an object of a key is created or deleted, for a plan. @default - the plan takes the reasons from the
+   * status of mirrors
+   */
   why?(key: string, of: Resource): Why;
-  /** Takes notice that a reconcile of a key begins. @default - nobody does */
+  /** Called when a reconcile of a key begins. @default - nothing is done */
   begins?(key: string): void;
-  /** Returns the keys of all that may need work. */
+  /** Returns all keys that may need work. */
   keys(): Iterable<string>;
-  /** Returns what is known of a key at this moment. */
+  /** Returns the present state of a key. */
   observe(key: string): O;
-  /** Decides what must be; called again after a turn of the event loop while that takes longer than one. Pure, but for what it remembers to be faster. */
+  /**
+   * Decides the desired state of a key. Called again after a turn of the event loop as long as {@link isUnfinished}
+   * says so. Pure, apart from caches.
+   */
   decide(observed: O): D;
-  /** Whether only a part has been decided, for want of time. @default all is */
+  /** Reports whether a decision is incomplete, because it ran out of time. @default - reports false */
   isUnfinished?(decision: D): boolean;
   /**
-   * Does what comes before the writes of a key, such as asking whether another has it.
-   * @returns what the reconcile comes to if nothing is to be written now
-   * @default - nothing
+   * Does what must come before the writes of a key, such as asking whether another operator has taken over its object.
+   * @returns the outcome of the reconcile if nothing must be written now; undefined otherwise
+   * @default - nothing is done
    */
   prepare?(
     key: string,
@@ -46,37 +52,37 @@ export interface Derivation<O, D, R extends Reason = Reason> {
     decision: D,
     signal: AbortSignal,
   ): Promise<Outcome | undefined> | Outcome | undefined;
-  /** Returns what is to be written. */
+  /** Returns the objects to write. */
   goal(observed: O, decision: D): Goal;
-  /** Returns what must hold at each write of the key, beside what must at all writes. @default - nothing */
+  /** Returns a check for each write of the key, in addition to the check that all writes must pass. @default - none */
   fence?(observed: O): MayWrite;
-  /** Takes notice of what a pass wrote, whatever else came of it. @default - nobody does */
+  /** Called after each pass, successful or not, with what the pass has written. @default - nothing is done */
   wrote?(key: string, observed: O, decision: D, pass: Pass<R>): Promise<void> | void;
   /**
-   * Reports what a pass came to after which the key is settled, or cannot be; not called while there is more to do.
-   * @returns what comes beside the pass: when the key is looked at again, and what failed here
+   * Reports the result of a pass. Called when the key is settled or cannot be, but not while there is more to write.
+   * @returns an outcome to add to that of the pass: when the key is reconciled again, and what failed in the report
    */
   settled(key: string, observed: O, decision: D, pass: Pass<R>, signal: AbortSignal): Promise<Outcome> | Outcome;
 }
 
-/** Why an object comes and goes, as clauses for people. */
+/** Why an object is created, and why it is deleted, as clauses for people. */
 export interface Why {
   readonly create: string;
   readonly delete: string;
 }
 
-/** How the steps of a derivation are made. */
+/** What the steps of all derivations use. */
 export interface StepContext {
   readonly applier: Pick<Applier, 'execute' | 'under'>;
-  /** Time until a name that a foreign object has is tried again, in milliseconds. */
+  /** Time until the operator tries again to use a name that a foreign object has, in milliseconds. */
   readonly conflictRetryMs: number;
-  /** @default - it is all made in one */
+  /** Turns of the event loop for long work. @default - all work is done in one turn */
   readonly turns?: Turns | undefined;
 }
 
 /**
  * Makes the next step towards what a derivation has decided.
- * @param decide decides anew, after a request that may have taken long; by default nothing has changed meanwhile
+ * @param decide decides anew after a failed request, which may have taken long. @default - the first decision stays
  */
 export function stepOf<O, D, R extends Reason>(
   derivation: Derivation<O, D, R>,
@@ -101,13 +107,16 @@ interface Decided<O, D> {
   readonly decision: D;
 }
 
-/** What the controller of any derivation is given. */
+/** Options of the controller that do not depend on the derivation. */
 export interface Deriving extends Omit<ControllerOptions, 'reconcile'>, StepContext {
-  /** Has it found out whether a namespace is there, and may be written to. @default - nobody does */
+  /** Asks for a new check whether a namespace exists and may be written to. @default - nothing is checked */
   readonly recheck?: (namespace: string) => void;
-  /** Takes notice that a Service was written or deleted. @default - nobody does */
+  /** Called when a Service was written or deleted. @default - nothing is done */
   readonly serviceWritten?: (key: string) => void;
-  /** Gathers requests for all keys: each waits this long for another, in milliseconds. @default - none waits */
+  /**
+   * Merges requests to reconcile all keys: each waits `quietMs` for another request, in milliseconds. @default - none
+   * waits
+   */
   readonly gathering?: { readonly quietMs: number | undefined };
 }
 
@@ -115,16 +124,19 @@ export interface DerivationOptions<O, D, R extends Reason> extends Deriving {
   readonly derivation: Derivation<O, D, R>;
 }
 
-/** Time until what a Lease in doubt kept from being written is tried again, whatever failed before (rule H4). */
+/**
+ * Time until a write is tried again that was not sent because a Lease may have been lost, whatever failed before (rule
+ * H4).
+ */
 const FENCED_RETRY_MS = 1_000;
 
-/** Keeps all that a derivation is about true. */
+/** Keeps the objects of one derivation as they must be. */
 export class DerivationController<O, D, R extends Reason> {
   readonly #options: DerivationOptions<O, D, R>;
   readonly #controller: Controller;
   readonly #gathering: Gathering | undefined;
   readonly #turns: Turns;
-  /** What was decided while something held that does so no longer is ended before its next write. */
+  /** Reconciles under way. {@link interrupt} ends them before their next write. */
   readonly #underWay = new UnderWay();
   /** Ends the reconciles; undefined before they begin. */
   #stop: AbortSignal | undefined;
@@ -151,7 +163,7 @@ export class DerivationController<O, D, R extends Reason> {
     (this.#gathering ?? this.#controller).add(key);
   }
 
-  /** Reconciles all keys: something that concerns them all has changed. */
+  /** Reconciles all keys. Called when something that concerns all of them has changed. */
   addAll(): void {
     // Nothing is reconciled any more.
     if (this.#stop?.aborted === true) return;
@@ -160,8 +172,9 @@ export class DerivationController<O, D, R extends Reason> {
   }
 
   /**
-   * Ends the reconciles under way before their next write, and begins all anew. Resolves when they have ended.
-   * @param reason for which they end: after a RevokedError, what has been sent is not waited for
+   * Interrupts the reconciles under way before their next write, and reconciles all keys again. Resolves when the
+   * interrupted reconciles have ended.
+   * @param reason why they are interrupted; after a RevokedError, requests already sent are not awaited
    */
   async interrupt(reason: unknown): Promise<void> {
     const ended = this.#underWay.interrupt(reason);
@@ -169,20 +182,23 @@ export class DerivationController<O, D, R extends Reason> {
     await ended;
   }
 
-  /** Reconciles until the signal aborts and the reconciles under way have ended. */
+  /** Reconciles until the signal aborts. Resolves when the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
     this.#stop = signal;
     await this.#controller.run(signal);
     this.#gathering?.stop();
   }
 
-  /** Resolves when no key waits for a worker or is being reconciled; those that are being gathered do not wait for others. */
+  /**
+   * Resolves when no key waits for a worker or is being reconciled. A request to reconcile all keys that waits for
+   * another one is carried out at once.
+   */
   idle(): Promise<void> {
     this.#gathering?.flush();
     return this.#controller.idle();
   }
 
-  /** Removes its metrics: it will not run again. */
+  /** Removes the controller's metrics. It must not run again. */
   forget(): Promise<void> {
     return this.#controller.forget();
   }
@@ -206,7 +222,10 @@ export class DerivationController<O, D, R extends Reason> {
     return merged([pass, await derivation.settled(key, observed, decision, pass, signal)]);
   }
 
-  /** Decides about a key as it is now. What takes long is decided in several turns, each time of what is known by then. */
+  /**
+   * Decides about a key. A long decision is made in several turns of the event loop, each of them from the state at
+   * that time.
+   */
   async #decide(key: string): Promise<Decided<O, D>> {
     const { derivation } = this.#options;
     for (;;) {

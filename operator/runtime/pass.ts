@@ -1,6 +1,6 @@
 /**
- * One pass over the objects of one key, whatever they are: plans, executes, and returns the result as a value. A pass
- * takes one step: after one that wrote objects of a kind, the next pass sees them, and writes what needs them. Only a
+ * Makes one pass over the objects of one key: plans, executes, and returns the result as a value. A pass takes one
+ * step. Once it has written objects of one step, the next pass sees them and writes the objects that need them. Only a
  * pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
 import { Label } from '../../crds/wire.ts';
@@ -20,94 +20,108 @@ import { FencedError } from './fence.ts';
 import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
 import { ENDLESS, giveWay, type Turns } from './turns.ts';
 
-/** Why something could not be written, in the words of those who read it. */
+/** Why something could not be written, in the words of whoever reports it. */
 export interface Reason {
   readonly reason: string;
   readonly message: string;
 }
 
-/** What is said of what is in the way; objects are `namespace/name`. */
+/** Texts about what prevents a write. Names of objects are `namespace/name`. */
 export interface PassTexts<R extends Reason> {
-  /** Somebody else's object has a name that is needed. */
+  /** Returns the reason if a foreign object has a name that is needed. */
   foreign(kind: string, name: string): R;
-  /** Somebody keeps changing an object: its kind and name. */
+  /** Returns the reason if somebody keeps changing an object, given by kind and name. */
   contested(object: string): R;
-  /** A namespace is gone, or about to go. */
+  /** Returns the reason if a namespace is gone, or is being deleted. */
   vanished(namespace: string): R;
-  /** The API server refuses the name of an object. */
+  /** Returns the reason if the API server refuses the name of an object. */
   refusedName(kind: string, name: string): R;
-  /** Somebody keeps adding labels or annotations of these keys to an object: its kind and name. */
+  /**
+   * Returns a note that somebody keeps adding labels or annotations with these keys to an object, given by kind and
+   * name.
+   */
   added(object: string, keys: readonly string[]): string;
 }
 
-/** Reports whether an owned object stays, whatever is desired. */
+/** Reports whether an owned object stays although it is not desired. */
 export type Retain = (of: Resource, object: KubeObject) => boolean;
 
 export interface PassContext<R extends Reason> {
   readonly applier: Pick<Applier, 'execute'>;
-  /** Time until a name that a foreign object has, or a namespace that is gone, is tried again. */
+  /**
+   * Time until the operator tries again to use a name that a foreign object has, or a namespace that is gone, in
+   * milliseconds.
+   */
   readonly conflictRetryMs: number;
-  /** Uniform in [0, 1). @default Math.random */
+  /** Returns a number in [0, 1), uniformly distributed. @default Math.random */
   readonly random?: () => number;
   readonly texts: PassTexts<R>;
-  /** In which what there is to do is planned. @default - in one */
+  /** Turns of the event loop for planning. @default - everything is planned in one turn */
   readonly turns?: Turns | undefined;
-  /** What the pass is to come to by what is known now. @default - what it was to come to when it began */
+  /**
+   * Returns the goal as of now. Called after a failed request. @default - the goal stays as it was when the pass began
+   */
   readonly renewed?: (() => Promise<Goal>) | undefined;
 }
 
-/** Writes of one key that are under way at once (rule H7). */
+/** Maximum number of writes of one key that are under way at once (rule H7). */
 const MAX_WRITES = 16;
 
 /** Result of a pass. */
 export interface Pass<R extends Reason> {
-  /** Number of writes and deletions that were made. */
+  /** Number of writes and deletions that the pass made. */
   readonly writes: number;
-  /** The actions that wrote or deleted something. */
+  /** Actions that wrote or deleted something. */
   readonly done: readonly Action[];
-  /** Whether something was written that the next pass must follow up. */
+  /** Whether the next pass must follow at once. */
   readonly again: boolean;
-  /** Why something could not be written, for the status. */
+  /** Reasons why something could not be written, for the status. */
   readonly refusals: readonly R[];
-  /** What the status says of a mirror that works. */
+  /** Notes for the status of a key that works. */
   readonly notes: readonly string[];
-  /** Errors of what failed and must be tried again. */
+  /** Errors of actions that failed and must be tried again. */
   readonly errors: readonly unknown[];
-  /** Names of the objects that could not be replaced, and are there as before. */
+  /** Names of the objects that could not be replaced, and still exist in their old form. */
   readonly unreplaced: ReadonlySet<string>;
-  /** Whether a write was not sent, since the Lease may have expired. */
+  /** Whether a write was not sent, because the Lease may have expired. */
   readonly isFenced: boolean;
   /** Whether a write was refused because the namespace may be gone, or may not be written to. */
   readonly namespaceInDoubt: boolean;
-  /** Time until the key is reconciled again although nothing failed. */
+  /** Time until the key is reconciled again even if nothing failed, in milliseconds; undefined if it need not be. */
   readonly requeueAfterMs: number | undefined;
 }
 
-/** What is desired of objects that are written together, and what there is of them. */
+/** Objects that are written together: the desired ones, and those that exist and are owned. */
 export interface Step {
   readonly desired: readonly Desired[];
   readonly owned: readonly Owned[];
 }
 
-/** What a pass is to come to. */
+/** The result that a pass works towards. */
 export interface Goal {
-  /** Namespaces that are created first; it is enough that they exist. @default - none */
+  /** Namespaces that are created first. They need only exist, whoever created them. @default - none */
   readonly namespaces?: readonly Desired[];
-  /** In the order in which they are written. */
+  /** Steps in the order in which they are written. */
   readonly steps: readonly Step[];
-  /** Whether more is desired once this has been written. */
+  /** Whether more objects are desired once these have been written. */
   readonly isPartial: boolean;
   /** Whether a foreign object has a name that is needed. The key is then reconciled again later. */
   readonly isBlocked: boolean;
-  /** Reports what must not be deleted although it is not desired. @default - nothing */
+  /** Reports whether an object must not be deleted although it is not desired. @default - reports false */
   readonly retain?: Retain;
-  /** Slices that others gave our Services. @default - none */
+  /** Slices that others have made for our Services. @default - none */
   readonly foreign?: readonly ForeignSlices[] | undefined;
-  /** Returns what is to be written of objects that could not be replaced, and are there as before. @default - nothing */
+  /**
+   * Returns the goal for objects that could not be replaced, and still exist in their old form. @default - they stay as
+   * they are
+   */
   readonly unreplaced?: (names: ReadonlySet<string>) => Promise<Goal>;
 }
 
-/** Takes the next step, and where something could not be replaced, one that keeps it as it must be until it can. */
+/**
+ * Takes the next step towards a goal. If objects could not be replaced, takes another step that keeps their old form up
+ * to date until they can be.
+ */
 export async function takeStep<R extends Reason>(
   goal: Goal,
   context: PassContext<R>,
@@ -119,7 +133,7 @@ export async function takeStep<R extends Reason>(
   return pass;
 }
 
-/** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
+/** Takes the first step that is not complete. If all are, deletes what is not desired. */
 async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, signal: AbortSignal): Promise<Pass<R>> {
   const tally = new Tally(context);
   const { namespaces = [], steps, isBlocked } = begun;
@@ -155,8 +169,8 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
 }
 
 /**
- * Returns what a pass is to come to after a request that failed. It may have waited for its answer until its
- * deadline: a gateway that has died since must not get what was to be written when it lived (L104).
+ * Returns the goal after a request that failed. The request may have waited for its answer until its deadline: if a
+ * gateway has died since, the objects from before must not be written (L104).
  */
 const renewed = (
   before: Goal,
@@ -164,7 +178,10 @@ const renewed = (
   { aborted }: AbortSignal,
 ): Promise<Goal> | Goal => (aborted ? before : (context.renewed?.() ?? before));
 
-/** Deletes what is not desired. Reports whether another pass is to follow: something may have had a name that is needed. */
+/**
+ * Deletes what is not desired. Reports whether another pass must follow, since a deleted object may have had a name
+ * that is needed.
+ */
 async function clear<R extends Reason>(
   { retain = () => false, foreign = [] }: Goal,
   undesired: readonly Action[],
@@ -184,7 +201,7 @@ async function clear<R extends Reason>(
   return !tally.isViewOld && (await tally.execute(clearings(foreign, gone), signal)) > 0;
 }
 
-/** The slices of others go from Services that stay. */
+/** Returns actions that remove the slices of others from those Services that stay. */
 const clearings = (foreign: readonly ForeignSlices[], gone: readonly Action[]): readonly Action[] =>
   foreign
     .filter(({ service }) => !gone.some(({ object }) => object === service))
@@ -198,13 +215,13 @@ class Tally<R extends Reason> {
   readonly #notes: string[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
-  /** Names that the API server refuses, or that others have for Services: nothing else of them is written. */
+  /** Names that the API server refuses, or that foreign Services have. No other object for such a name is created. */
   readonly #refusedNames = new Set<string>();
-  /** What is there of these is of the old form. */
+  /** Names of the objects that could not be replaced, and still exist in their old form. */
   readonly unreplaced = new Set<string>();
   /**
-   * Whether something owned has changed since it was observed. A name that is not free to be created says nothing of
-   * the kind: another key of ours may have it, and wait for a name that this one is to give up.
+   * Whether an owned object has changed since it was observed. A creation that fails because the name is taken does not
+   * show that: another key of ours may have the name, and may itself wait for a name that this key is to give up.
    */
   isViewOld = false;
   #isFenced = false;
@@ -216,7 +233,8 @@ class Tally<R extends Reason> {
   }
 
   /**
-   * Executes independent actions, some at once; a failure does not stop the others. Returns how many wrote or deleted.
+   * Executes independent actions, several at once. A failure does not stop the others. Returns the number of actions
+   * that wrote or deleted something.
    */
   async execute(actions: readonly Action[], signal: AbortSignal): Promise<number> {
     const before = this.#done.length;
@@ -272,13 +290,19 @@ class Tally<R extends Reason> {
     }
   }
 
-  /** Reports whether an object belongs to a Service that could not be created, or replaced. What is there is kept true. */
+  /**
+   * Reports whether an object belongs to a Service that could not be created or replaced. What exists of such a Service
+   * is kept up to date separately.
+   */
   isOfUnwritten({ op, object: { metadata } }: Action): boolean {
     const names = [metadata.name, metadata.labels?.[Label.serviceName] ?? ''];
     return names.some((name) => this.unreplaced.has(name) || (op === 'create' && this.#refusedNames.has(name)));
   }
 
-  /** Reports whether an object is a slice of a Service that may not be there: one that is left of a former one goes. */
+  /**
+   * Reports whether an object is a slice of a Service that may not be created. Such a slice is not desired: if one is
+   * left from an earlier Service, it is deleted.
+   */
   isSliceOfRefused(of: Resource, { metadata: { labels = {} } }: KubeObject): boolean {
     return of === ENDPOINT_SLICES && this.#refusedNames.has(labels[Label.serviceName] ?? '');
   }
