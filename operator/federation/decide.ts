@@ -24,7 +24,10 @@ export interface FederationDecision {
    * of this name, or if its membership is not decided now.
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
-  /** The same kind of entry for the Service of the local cluster, which has no Link. */
+  /**
+   * Status of the local Service, which has no Link to show it. Undefined in the same cases in which {@link statuses}
+   * has no entry.
+   */
   readonly local: MirrorStatus | undefined;
   /**
    * Whether the objects must not be written or deleted, because another operator serves the federated Service or may

@@ -92,8 +92,8 @@ export class Clusters {
   }
 
   /**
-   * Handles Leases that were not known before, as after a restore of the source cluster from a backup. The mirrors of
-   * the clusters that they record are removed if their Links are deleted (rule E5).
+   * Handles Leases that were not known before, as after a restore of the source cluster from a backup. Each records a
+   * cluster. If its Link no longer exists, the mirrors of that cluster are removed (rule E5).
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
@@ -244,8 +244,8 @@ export class Clusters {
   }
 
   /**
-   * Records the cluster of a session. The cluster is reconciled again once it is known who holds the session's Lease,
-   * once that Lease records the cluster, and if it turns out to record another one.
+   * Records the cluster of a session. The cluster is reconciled again when it becomes known who holds the session's
+   * Lease, and when the Lease turns out to record this cluster or a different one.
    */
   #begun(cluster: string, work: Session | Keeping): void {
     const { link, lease } = work;

@@ -31,7 +31,7 @@ export interface ImportDecision {
   readonly refusal: ImportRefusal | undefined;
   /** What is left out of a usable ServiceImport, and why; empty if nothing is. */
   readonly notes: readonly string[];
-  /** Resolution of the known exports; undefined if there are none. */
+  /** The known exports with their conflicts resolved; undefined if there are none. */
   readonly resolution: Resolution | undefined;
   /** The local export; undefined if there is none, or it is not known. */
   readonly local: ReadExport | undefined;

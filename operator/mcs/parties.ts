@@ -12,8 +12,8 @@ import { importIds, type ImportIds } from './ids.ts';
 import type { Exporting, ImportParty } from './party.ts';
 
 /**
- * Grace period for a cluster whose first list is under way. Until it ends, `Conflict` and the status of a ServiceImport are
- * not rewritten because that cluster is unknown.
+ * Grace period for a cluster whose first list is under way, in milliseconds. Until it ends, `Conflict` and the status
+ * of a ServiceImport are left as they are, since the exports of that cluster are not known.
  */
 const SETTLE_MS = 10_000;
 
@@ -38,7 +38,7 @@ export interface ImportPartiesOptions {
   readonly serving: () => Iterable<string>;
   /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
   readonly podGraceMs: number;
-  /** Grace period for a cluster whose first list is under way. @default 10000 */
+  /** Grace period for a cluster whose first list is under way, in milliseconds. @default 10000 */
   readonly settleMs?: number | undefined;
 }
 
@@ -100,7 +100,7 @@ export class ImportParties {
     return this.#all().flatMap((each) => [...each.keys()]);
   }
 
-  /** Returns the id of a cluster by its name in its Link; the name itself while the id is not known. */
+  /** Returns the id of the cluster that a Link names; the name itself while the id is not known. */
   idOf(cluster: string): string {
     return this.#identity.targets.get(cluster) ?? cluster;
   }

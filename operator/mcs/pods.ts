@@ -83,8 +83,9 @@ export function gonePods(standing: Standing, target: Omit<TargetExporter, 'depar
 }
 
 /**
- * Returns the hostname of the pod that a slice of its Service leads to, if requests address the pod by its hostname;
- * otherwise an empty list.
+ * Returns the hostname of the pod that a slice leads to, if requests address that pod by its hostname; otherwise an
+ * empty list.
+ * @param service name of the headless Service that the pod belongs to
  */
 const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, service: string): readonly string[] => {
   const hostname = labels?.[Label.importedPod] ?? '';

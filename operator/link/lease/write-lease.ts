@@ -50,8 +50,8 @@ export class WriteLease {
   #locked: Promise<void> = Promise.resolve();
 
   /**
-   * @param cluster target cluster to record on the Lease. After a restart, this record leads to what a deleted Link
-   *   left (rule E5)
+   * @param cluster target cluster to record on the Lease. After a restart, the record shows for which cluster a deleted
+   *   Link may have left mirrors (rule E5)
    */
   constructor(
     link: string,

@@ -166,8 +166,8 @@ function federatedPatch(
 }
 
 /**
- * Returns the patch of `status.gateway`. Before the first verdict, the field is left as it is if the status is for the
- * present generation, and has addresses only if it is not.
+ * Returns the patch of `status.gateway`. Before the first verdict, the field stays as it is if the status is for the
+ * present generation. If the status is older, the patch has the addresses but no verdict.
  * @param isWritten whether the status is for the present generation
  */
 function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {
@@ -208,8 +208,7 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
 }
 
 /**
- * Returns condition `Ready`: `False` or `Unknown` with the first reason that applies, otherwise the result of {@link
- * works}.
+ * Returns condition `Ready`: `False` or `Unknown` with the first reason that applies. If none does, `works` decides.
  */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;

@@ -21,7 +21,7 @@ export interface ConfirmationListener extends AnswerListener {
 
 export interface ExportConfirmationOptions {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
-  /** Wait before a question that failed is asked again. */
+  /** Delay before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
   /**
    * Time for which exports that vanished with their CRD do not count as gone once the CRD is back, in milliseconds.

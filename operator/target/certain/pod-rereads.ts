@@ -22,7 +22,7 @@ export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Aski
 
 type Hostnames = ReadonlySet<string>;
 
-/** The part of the client that questions use. */
+/** The methods of a client that are used to ask the target. */
 type Asking = Pick<KubeClient, 'listEach'>;
 
 /** Slices in one page. Pages are small, since a slice has up to 1,000 endpoints. */

@@ -20,7 +20,7 @@ export interface QuestionsOptions<A, C> {
   /** Asks the target about a key, `namespace/name`. Rejects if there is no answer. */
   readonly askNow: (key: string, client: C, signal: AbortSignal) => Promise<A>;
   readonly listener: AnswerListener;
-  /** Wait before a question that failed is asked again. */
+  /** Delay before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
 }
 

@@ -22,7 +22,7 @@ export interface Answer<T extends KubeObject> {
   readonly object: T | undefined;
 }
 
-/** The part of the client that questions use. */
+/** The methods of a client that are used to ask the target. */
 type Asking = Pick<KubeClient, 'list'>;
 
 export class Rereads<T extends KubeObject> extends Questions<Answer<T>, Asking> {

@@ -4,7 +4,7 @@
  */
 
 export interface VolumeOptions {
-  /** Maximum size of what is derived from all keys together, in bytes. */
+  /** Maximum total size of the objects that are derived from all keys, in bytes. */
   readonly most: number;
   /**
    * Returns the size of the existing objects of each key, in bytes; undefined if the size becomes known later. Called

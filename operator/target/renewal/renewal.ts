@@ -62,7 +62,7 @@ export interface RenewalOptions {
   readonly random?: () => number;
 }
 
-/** Wait between attempts. At the first attempt, a token has about a fifth of its lifetime left. */
+/** Delay between attempts. At the first attempt, a token has about a fifth of its lifetime left. */
 const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
 /** Longest single wait, in milliseconds. After it, the wall clock is read again. */
