@@ -127,7 +127,7 @@ function changeOf(touched: Touched, origins: ReadonlyMap<string, Origin>): reado
   const { party, key, steps } = origin;
   const said = { sort: steps.sort, why: steps.why(key, of) };
   if (party === undefined) return [{ ...touched, ...said, link: '', cluster: '', service: key, status: undefined }];
-  const { link, cluster, statuses } = party;
+  const { link, cluster } = party;
   const service = key === PROBE_KEY ? undefined : key;
-  return [{ ...touched, ...said, link, cluster, service, status: statuses.get(key) }];
+  return [{ ...touched, ...said, link, cluster, service, status: party.statusOf(key) }];
 }

@@ -6,6 +6,7 @@ import type { TargetParty } from '../federation/observed.ts';
 import type { LinkReport } from '../served/environment.ts';
 import { NamespaceBudget } from '../source/write-scope.ts';
 import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
+import { findNotAdmitted, type NotAdmittedFindings, statusOf } from '../served/not-admitted.ts';
 import { ServedTarget } from '../served/served-target.ts';
 import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
 import { enterClaims } from '../mirror/claims.ts';
@@ -53,6 +54,8 @@ export interface LinkForecast {
   /** Number of deletions that would be held (rule E6), and some of them. */
   readonly held: number;
   readonly someHeld: readonly string[];
+  /** What its import policy keeps away; undefined if it has none (rules N1, N2). */
+  readonly notAdmitted: NotAdmittedFindings | undefined;
   /** What is more than the limits allow (rule E10). */
   readonly excess: string | undefined;
 }
@@ -108,6 +111,11 @@ export abstract class Party {
   /** Enters all claims on names, before any is acted on, as after a list (rule A7). */
   begin(): void {
     for (const key of this.keys()) enterClaims(this.observe(key), this.context.claims);
+  }
+
+  /** Returns why a target Service is not mirrored, or that it is; undefined if it is not exported any more. */
+  statusOf(key: string): MirrorStatus | undefined {
+    return this.statuses.get(key);
   }
 
   *#unmirrored(): Iterable<string> {
@@ -191,6 +199,7 @@ export class Served extends Party {
 
   /** @param members statuses of its members */
   outcome(members: Iterable<MirrorStatus>): LinkForecast {
+    const { settings } = this.#served;
     return {
       link: this.link,
       cluster: this.cluster,
@@ -198,8 +207,22 @@ export class Served extends Party {
       members: [...members],
       held: this.#target.held.count,
       someHeld: this.#target.held.some,
+      notAdmitted: settings.importPolicy && this.#notAdmitted(),
       excess: this.#target.limits.excess,
     };
+  }
+
+  #notAdmitted(): NotAdmittedFindings {
+    const found = findNotAdmitted(this.#served.settings, this.#target.notAdmitted());
+    const isMirrored = ({ remote: { namespace, name } }: MirrorStatus): boolean =>
+      this.statuses.has(`${namespace}/${name}`);
+    return { ...found, first: found.first.filter((each) => !isMirrored(each)) };
+  }
+
+  override statusOf(key: string): MirrorStatus | undefined {
+    const obstacle = this.#target.obstacleOf(key);
+    const refused = obstacle && statusOf(this.#served.settings, { key, obstacle });
+    return super.statusOf(key) ?? refused;
   }
 
   get #link(): LinkNow {

@@ -8,14 +8,13 @@ import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { SourceCluster } from '../source/source.ts';
 import type { Exports } from '../served/exports.ts';
 import type { HeldDeletions } from '../served/held.ts';
+import { findNotAdmitted } from '../served/not-admitted.ts';
 import type { ServedTarget } from '../served/served-target.ts';
 import type { SessionParty } from '../federation/session-party.ts';
 import type { SessionImports } from '../mcs/session-party.ts';
-import { splitKey } from '../kube/objects.ts';
-import { notMirrored } from '../mirror/status.ts';
 import type { Mirrors } from '../mirrors/mirrors.ts';
 import type { Reachability } from '../served/reachability.ts';
-import type { NotAdmittedFindings, SessionFindings } from './status/status.ts';
+import type { SessionFindings } from './status/status.ts';
 import type { WriteLease } from './lease/write-lease.ts';
 
 /** The parts of a session that have findings. */
@@ -56,39 +55,13 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     pruneHeld: held.count,
     confirmation: held.confirmation,
     someHeld: held.some,
-    notAdmitted: settings.importPolicy && notAdmittedOf(parts),
+    notAdmitted: settings.importPolicy && findNotAdmitted(settings, exports.target.notAdmitted()),
     heldBy: lease.heldBy,
     // The last report is kept until the target has been read.
     mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,
     federated: party.statuses,
   };
 }
-
-/**
- * Maximum number of Services that the status names for each reason not to admit them: a target may offer any number.
- */
-const MAX_NAMED = 10;
-
-function notAdmittedOf({ settings, exports }: SessionParts): NotAdmittedFindings {
-  const { name, cluster, importPolicy } = settings;
-  const all = exports.target.notAdmitted();
-  const excluded = all.filter(({ obstacle }) => obstacle.reason === 'NotAdmitted');
-  const waiting = all.filter(({ obstacle }) => obstacle.reason === 'WaitingForApproval');
-  const first = [...excluded.slice(0, MAX_NAMED), ...waiting.slice(0, MAX_NAMED)].map(({ key, obstacle }) =>
-    notMirrored(splitKey(key), cluster, {
-      reason: obstacle.reason,
-      message: MESSAGES[obstacle.reason](obstacle.what, name),
-    }),
-  );
-  const isRequired = importPolicy?.approvals !== undefined;
-  return { notAdmitted: excluded.length, waitingForApproval: isRequired ? waiting.length : undefined, first };
-}
-
-const MESSAGES = {
-  NotAdmitted: (what: string) => `the Link takes no Service with ${what} (spec.importPolicy)`,
-  WaitingForApproval: (what: string, link: string) =>
-    `it waits until it is approved: linkspan approve ${what} --from ${link}`,
-} as const;
 
 /**
  * Returns condition `TargetReachable`. Its message also counts the federated Services that wait until the target is

@@ -4,6 +4,7 @@
  * export is added here. No I/O.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Service } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
@@ -222,9 +223,13 @@ export class ServedTarget {
 
   /** Reports whether the policy's verdict on a key differs from what {@link notAdmitted} last returned. */
   isRefusedAnew(key: string): boolean {
+    return !isDeepStrictEqual(this.obstacleOf(key), this.#refused.get(key)?.obstacle);
+  }
+
+  /** Returns why the policy does not admit a Service; undefined if it does, or if nothing is exported under the key. */
+  obstacleOf(key: string): Obstacle | undefined {
     const { mirrored, members, exports } = this.#target;
-    const now = mirrored.obstacleOf(key) ?? members.obstacleOf(key) ?? exports.obstacleOf(key);
-    return !isDeepStrictEqual(now, this.#refused.get(key)?.obstacle);
+    return mirrored.obstacleOf(key) ?? members.obstacleOf(key) ?? exports.obstacleOf(key);
   }
 
   stop(): void {

@@ -13,6 +13,7 @@ import {
   mirrorState,
   type MirrorStatus,
 } from '../../mirror/status.ts';
+import type { NotAdmittedFindings } from '../../served/not-admitted.ts';
 import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
@@ -25,16 +26,6 @@ export interface LinkFindings extends SessionFindings {
   /** Present generation of the Link, which condition `Accepted` is about. */
   readonly generation: number;
   readonly accepted: Verdict;
-}
-
-/** Services that the target exports but the import policy of the Link does not admit. */
-export interface NotAdmittedFindings {
-  /** Number of Services that the policy excludes. */
-  readonly notAdmitted: number;
-  /** Number of Services that wait for approval; undefined if none needs it. */
-  readonly waitingForApproval: number | undefined;
-  /** The first excluded Services by name, and the first by name that wait for approval. */
-  readonly first: readonly MirrorStatus[];
 }
 
 /** Findings of a Link's session. */

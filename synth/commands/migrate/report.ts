@@ -216,9 +216,8 @@ export const allChangesText = (links: readonly LinkReport[], local: LocalReport 
 /** The first changes with their reasons; nothing if there are none. */
 const changesText = (title: string, plan: PlanReport | undefined): readonly string[] => {
   if (plan === undefined) return [];
-  const { changes, refused, held } = plan;
-  const left = changes.length - LISTED;
-  const listed = planText({ changes: changes.slice(0, LISTED), refused, held }, 'table');
+  const left = plan.changes.length - LISTED;
+  const listed = planText({ ...plan, changes: plan.changes.slice(0, LISTED) }, 'table');
   if (listed === '') return [];
   const more = left > 0 ? `… and ${left} more changes, which -o json lists\n` : '';
   return [`${title}, what the operator would do:\n${listed}${more}`];

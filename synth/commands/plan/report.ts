@@ -16,8 +16,19 @@ export interface PlanReport {
    * ServiceFailovers that something stands in the way of.
    */
   readonly refused: readonly RefusedEntry[];
+  /** What the import policies of Links keep away, with the first ten Services for each reason (rules N1, N2). */
+  readonly notAdmitted: readonly NotAdmittedEntry[];
   /** Deletions that are held until they are confirmed (rule E6). */
   readonly held: readonly { readonly link: string; readonly count: number; readonly some: readonly string[] }[];
+}
+
+export interface NotAdmittedEntry {
+  readonly link: string;
+  /** Number of Services that the policy excludes. */
+  readonly count: number;
+  /** Number of Services that wait for approval; undefined if none needs it. */
+  readonly waitingForApproval: number | undefined;
+  readonly some: readonly RefusedEntry[];
 }
 
 export interface RefusedEntry {
@@ -57,6 +68,11 @@ export const planReport = ({ changes, links, refused, findings }: Plan): PlanRep
       return { link: '', service: undefined, mirror: undefined, object: { kind, name: key }, reason, message };
     }),
   ],
+  notAdmitted: links.flatMap(({ link, notAdmitted: found }) => {
+    if (found === undefined || found.first.length === 0) return [];
+    const { notAdmitted: count, waitingForApproval } = found;
+    return [{ link, count, waitingForApproval, some: refusedOf(link, found.first) }];
+  }),
   held: links.filter(({ held }) => held > 0).map(({ link, held, someHeld }) => ({ link, count: held, some: someHeld })),
 });
 
@@ -93,7 +109,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 export const planText = (report: PlanReport, format: ReportFormat): string => {
   if (format === 'json' || format === 'yaml') return reportText(plain(report), format);
-  const { changes, refused, held } = report;
+  const { changes, refused, notAdmitted, held } = report;
   const rows: readonly Row[] = [
     ...changes.map(({ action, kind, namespace, name, link, service = '', reason }) => {
       return { action, kind, name: namespace === undefined ? name : `${namespace}/${name}`, link, service, reason };
@@ -106,6 +122,18 @@ export const planText = (report: PlanReport, format: ReportFormat): string => {
       service,
       reason: `${reason}: ${message}`,
     })),
+    ...notAdmitted.flatMap(({ some }) =>
+      some.map(({ link, service = '', mirror = '', reason, message }) => ({
+        ...{
+          action: reason === 'WaitingForApproval' ? 'wait' : 'exclude',
+          kind: 'Service',
+          name: mirror,
+          link,
+          service,
+        },
+        reason: `${reason}: ${message}`,
+      })),
+    ),
     ...held.map(({ link, count, some }) => ({
       action: 'hold',
       kind: 'Link',
@@ -122,7 +150,7 @@ export const planText = (report: PlanReport, format: ReportFormat): string => {
 const plain = (report: PlanReport): object => JSON.parse(JSON.stringify(report)) as object;
 
 /** `2 to create, 1 to delete; 3 would not be mirrored`, for people. */
-export const planSummary = ({ changes, refused, held }: PlanReport): string => {
+export const planSummary = ({ changes, refused, notAdmitted, held }: PlanReport): string => {
   const of = (action: string): number => changes.filter((each) => each.action === action).length;
   const counts = (['create', 'change', 'replace', 'delete'] as const)
     .map((action) => [of(action), `to ${action}`] as const)
@@ -135,13 +163,20 @@ export const planSummary = ({ changes, refused, held }: PlanReport): string => {
     ),
     ...counted(refused.filter(({ isMember }) => isMember).length, 'would not be federated'),
     ...counted(refused.filter(({ object }) => object !== undefined).length, 'would not work as they should'),
+    ...notAdmitted.flatMap(({ link, count, waitingForApproval = 0 }) => [
+      ...counted(count, `excluded by the policy of Link ${link}`),
+      ...counted(waitingForApproval, `waiting for approval by Link ${link}`),
+    ]),
     ...held.map(({ count, link }) => `${count} deletions of Link ${link} would be held`),
   ];
   const parts = [...(counts.length === 0 ? [] : [counts.join(', ')]), ...more];
   return parts.length === 0 ? 'no change' : parts.join('; ');
 };
 
-/** How much is not as the Links want it: changes, deletions that would be held, and what is refused. */
+/**
+ * How much is not as the Links want it: changes, deletions that would be held, and what is refused. What a policy keeps away is
+ * as its Link wants it.
+ */
 export const changeCount = ({ changes, refused, held }: PlanReport): number =>
   changes.length + refused.length + held.reduce((sum, { count }) => sum + count, 0);
 

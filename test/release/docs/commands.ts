@@ -31,7 +31,8 @@ when it has drifted.
 | 2 | the command line, a kubeconfig or a file is invalid; nothing was done |
 | 129, 130, 143 | SIGHUP, SIGINT or SIGTERM (128 + signal) has stopped a command that writes: it stops where it would wait for something, or before the next Link, and undoes a step of \`migrate\` first. Run it again and it goes on. A second signal ends it at once |
 
-\`plan\` has codes of its own: 0 without changes, 2 with changes or with what is held or refused, 1 for every error.
+\`plan\` has codes of its own: 0 without changes, 2 with changes or with what is held or refused, 1 for every error. What an import
+policy excludes, or lets wait for approval, is listed and is no change.
 `;
 
 /** What the help of a command does not say. */

@@ -221,9 +221,20 @@ onEachBacking('a plan of random set-ups', (backing) => {
               condition?.status === 'True' ? [] : [`${metadata.name} ${namespace}/${name} ${condition?.reason ?? ''}`],
           ),
         );
-        const mirrors = report.refused.filter(({ object }) => object === undefined);
+        const unadmitted = report.notAdmitted.flatMap(({ some }) => some);
+        const mirrors = [...report.refused.filter(({ object }) => object === undefined), ...unadmitted];
         const refused = mirrors.map(({ link, service, reason }) => `${link} ${service ?? ''} ${reason}`);
         expect([...refused].sort()).toEqual([...refusals].sort());
+        const counted = links.flatMap(({ metadata: { name }, status }) => {
+          const { notAdmitted = 0, waitingForApproval = 0 } = status?.mirrors ?? {};
+          return notAdmitted + waitingForApproval > 0 ? [{ link: name, notAdmitted, waitingForApproval }] : [];
+        });
+        const plannedCounts = report.notAdmitted.map(({ link, count, waitingForApproval = 0 }) => {
+          return { link, notAdmitted: count, waitingForApproval };
+        });
+        expect(plannedCounts.sort((a, b) => (a.link < b.link ? -1 : 1))).toEqual(
+          counted.sort((a, b) => (a.link < b.link ? -1 : 1)),
+        );
         const held = links.flatMap(({ metadata, status }) => {
           const condition = status?.conditions?.find(({ type }) => type === 'PruneHeld');
           return condition?.status === 'True' ? [metadata.name] : [];

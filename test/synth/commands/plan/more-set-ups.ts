@@ -1,4 +1,4 @@
-/** What random set-ups have beside mirrors and federated Services: ServiceExports on both sides, ServiceFailovers, gateways that are lost. */
+/** What random set-ups have beside mirrors and federated Services: ServiceExports on both sides, ServiceFailovers, policies of Links, gateways that are lost. */
 import type { ObjectRef } from '../../../cluster/workload/index.ts';
 import { randomFor, type Random } from '../../../simulation/world/random.ts';
 import { GATEWAY, objectRef, service, slice } from '../../../support/builders.ts';
@@ -13,6 +13,7 @@ export const withMore = (drawn: SetUp, seed: number): SetUp => {
   const exporting = draw.exporting();
   const failing = draw.failing();
   const losing = draw.losing();
+  const policies = { before: draw.policy(0.15), planned: draw.policy(0.25) };
   const { before, then, links } = drawn;
   return {
     ...drawn,
@@ -20,7 +21,7 @@ export const withMore = (drawn: SetUp, seed: number): SetUp => {
       ...before,
       target: [...before.target, ...exporting.before.target, ...losing.before],
       source: [...before.source, ...exporting.before.source, ...failing.before],
-      links: before.links.map((each) => losing.link(exporting.link(each, true), GATEWAY)),
+      links: before.links.map((each) => policies.before(losing.link(exporting.link(each, true), GATEWAY))),
     },
     then: {
       ...then,
@@ -29,7 +30,7 @@ export const withMore = (drawn: SetUp, seed: number): SetUp => {
     },
     links: links.map((each, at) => {
       const exported = exporting.link(each, at === 0 && exporting.isTaken);
-      return at === 0 ? losing.link(exported, '') : exported;
+      return at === 0 ? policies.planned(losing.link(exported, '')) : exported;
     }),
   };
 };
@@ -98,6 +99,23 @@ class DrawMore {
         const more = { federation: 'gateway', federatedServiceSelector: { matchLabels: labels }, gatewayAddress };
         return isLost ? ({ ...link, spec: { ...spec, ...more } } as ObjectRef) : link;
       },
+    };
+  }
+
+  /** What a Link takes of its target. */
+  policy(part: number): (link: ObjectRef) => ObjectRef {
+    if (!this.#chance(part)) return (link) => link;
+    const approved = this.#one([[], [`${this.#home}/web*`], [`${this.#home}/foo-a`, '*/db']] as const);
+    const importPolicy = this.#one([
+      { namespaces: [this.#home] },
+      { names: ['web*', 'crew-*'] },
+      { ports: ['1-1023'], names: ['*'] },
+      { types: ['ClusterIP'] },
+      { approval: 'required', approved },
+    ] as const);
+    return (link) => {
+      const { spec } = link as { readonly spec?: object };
+      return { ...link, spec: { ...spec, importPolicy } } as ObjectRef;
     };
   }
 

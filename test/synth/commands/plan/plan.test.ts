@@ -47,6 +47,9 @@ const TARGET = [
   service('n'.repeat(60), { labels: EXPORTED }),
 ].map((object) => stored(object));
 
+const policed = (importPolicy: object): ObjectRef =>
+  link('west', { enableHeadlessServices: true, probeSpec: undefined, importPolicy });
+
 /** With an address, as the API server stores it. */
 const addressed = (object: ObjectRef): ObjectRef => {
   const { spec } = object as { readonly spec?: object };
@@ -79,6 +82,9 @@ describe('linkspan plan', () => {
         'moved.yaml': yaml(link('west', { targetClusterName: 'north' })),
         'served.yaml': list([...SOURCE, stored(WEST), LEASE]),
         'link.yaml': yaml(WEST),
+        'policed.yaml': yaml(policed({ names: ['o*', 'w*'], approval: 'required', approved: ['shop/web'] })),
+        'closed.yaml': yaml(policed({ namespaces: ['till'] })),
+        'bare.yaml': list(SOURCE.slice(0, 2)),
         'two.yaml': yaml(WEST, link('north')),
         'invalid.yaml': yaml(link('west', { gatewayPort: 'none' })),
         'elsewhere.yaml': yaml(link('west', {}, { namespace: 'other' })),
@@ -142,6 +148,29 @@ describe('linkspan plan', () => {
     const { stdout } = await plan('-f', 'moved.yaml', '--source-dump=served.yaml', '--target-dump=west.yaml');
     expect(stdout).toMatch(/delete +Service +shop\/old-west +shop\/old is not exported by west/);
     expect(stdout).toMatch(/create +Service +shop\/old-north/);
+  });
+
+  test('says what a policy keeps away, and why what it takes away goes (N1, N2)', async () => {
+    const { stdout, stderr } = await plan('-f', 'policed.yaml', ...DUMPS);
+    const excluded = (name: string) =>
+      new RegExp(`exclude +Service +shop/${name}-west +NotAdmitted: the Link takes no`);
+    expect(stdout).toMatch(excluded('db'));
+    expect(stdout).toMatch(/delete +Service +shop\/old-west +WaitingForApproval: it waits until it is approved/);
+    expect(stdout).toMatch(
+      /wait +Service +shop\/old-west +WaitingForApproval: .*linkspan approve shop\/old --from west/,
+    );
+    expect(stdout).toMatch(/create +Service +shop\/web-west +shop\/web is exported by west/);
+    expect(stderr).toContain('5 excluded by the policy of Link west; 1 waiting for approval by Link west');
+    const { stdout: json } = await plan('-f', 'policed.yaml', ...DUMPS, '-o', 'json');
+    const { notAdmitted, refused } = JSON.parse(json) as PlanReport;
+    expect(notAdmitted).toMatchObject([{ link: 'west', count: 5, waitingForApproval: 1 }]);
+    expect(refused).toEqual([]);
+  });
+
+  test('exits 0 where a policy keeps everything away: that is what its Link wants', async () => {
+    const { code, stderr } = await plan('-f', 'closed.yaml', '--source-dump=bare.yaml', '--target-dump=west.yaml');
+    expect(stderr).toContain('7 excluded by the policy of Link west');
+    expect(code).toBe(0);
   });
 
   test('plans with the settings of the operator that is installed', async () => {
