@@ -38,7 +38,7 @@ export class FailoverWatch {
   /** When a user last changed a ServiceFailover or its status. */
   readonly #changedMs = new Map<string, number>();
   readonly #serving = new Serving();
-  /** Whether the source cluster went back to a backup, which may have named another. */
+  /** Whether the source cluster went back to a backup: another operator may have been there, and have served then. */
   #isRestored = false;
   /** ServiceFailovers whose status somebody has written: what is ready since when is what that says. */
   readonly #faked = new Set<string>();
@@ -220,7 +220,9 @@ export class FailoverWatch {
     const { operator: before } = previous === undefined ? {} : statusOf(previous);
     const own = ownNamespace(sender);
     const isThere = before !== undefined && east.get('v1', 'Namespace', undefined, before) !== undefined;
-    if (before !== own && isThere) judge.complain(`${what}: the operator in namespace ${before} serves it (J6)`);
+    // A backup brings back a namespace that was seen to be gone.
+    if (before !== own && isThere && !this.#isRestored)
+      judge.complain(`${what}: the operator in namespace ${before} serves it (J6)`);
     if (own === LINKS_NAMESPACE) judge.mustLead(sender, what);
   }
 
