@@ -18,7 +18,14 @@ import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
 import { keptMirror, MIRRORS } from './lost-mirrors.ts';
 import { LostPods } from './lost-pods.ts';
 import { Readings, serviceBehind } from './strays.ts';
-import { isFederated, isMadeByKubernetes, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
+import {
+  isFederated,
+  isKeptByKubernetes,
+  isMadeByKubernetes,
+  leadsThroughGateways,
+  LOCAL_MEMBER,
+  membersIn,
+} from './members.ts';
 import { SECOND_NAMESPACE } from './operators.ts';
 import type { Part } from './parts/part.ts';
 import { EXPORT_LABEL } from './target-users.ts';
@@ -361,7 +368,8 @@ export class Judge {
    * its deletion. Under which Lease it is deleted says nothing of any cluster.
    */
   #isStray(sender: Sender, object: KubeObject): boolean {
-    if (this.isWritten(object)) return false;
+    // To an operator that starts, one that somebody has marked as maintained by Kubernetes is no slice of ours.
+    if (this.isWritten(object) && !isKeptByKubernetes(object)) return false;
     const service = serviceBehind(this.#east, object);
     const mayGo = object.kind === 'EndpointSlice' && this.#readings.allow(sender, object);
     return mayGo || (service !== undefined && this.isWritten(service));

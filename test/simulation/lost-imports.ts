@@ -13,6 +13,7 @@ import {
   all,
   CLUSTER_PROPERTY,
   clustersIn,
+  derivedName,
   ID,
   importOf,
   keyOf,
@@ -181,7 +182,7 @@ export class LostImports {
   /**
    * K3. The address is that of the derived Service, which another operator may have made that has seen nothing of the
    * ServiceImport, after somebody deleted what there was. One that has been deleted has none to keep, however long a
-   * finalizer holds it.
+   * finalizer holds it; nor has one that was written while the Service of its address was gone.
    */
   #sawAddresses(object: KubeObject): void {
     const { type, ips = [] } = object.spec as { readonly type?: string; readonly ips?: readonly string[] };
@@ -190,6 +191,9 @@ export class LostImports {
     if (isOver) this.#ips.delete(uid);
     if (isOver || ips.length === 0) return;
     const before = this.#ips.get(uid);
+    const { namespace, name } = object.metadata;
+    const derived = this.#options.east.get('v1', 'Service', namespace, derivedName(name));
+    if (before === undefined && (derived === undefined || addressesOf(derived) !== ips.join())) return;
     this.#ips.set(uid, ips.join());
     const maker = this.#makers.get(ips.join());
     if (before !== undefined && before !== ips.join() && (maker === undefined || maker === operatorOf(object)))
