@@ -196,7 +196,11 @@ async function clear<R extends Reason>(
       gone.filter((each) => !isLast(each)),
       signal,
     );
-    await tally.execute(gone.filter(isLast), signal);
+    // A Service that could not be changed still needs what it leads to.
+    await tally.execute(
+      gone.filter((each) => isLast(each) && !tally.isBehindUnwritten(each)),
+      signal,
+    );
   }
   return !tally.isViewOld && (await tally.execute(clearings(foreign, gone), signal)) > 0;
 }
@@ -206,6 +210,10 @@ const clearings = (foreign: readonly ForeignSlices[], gone: readonly Action[]): 
   foreign
     .filter(({ service }) => !gone.some(({ object }) => object === service))
     .map(({ service, ...what }) => ({ op: 'clear', of: ENDPOINT_SLICES, object: service, ...what }));
+
+/** Returns the name of the Service that an object is, or that leads to it. */
+const serviceOf = ({ of, object: { metadata } }: Action): string =>
+  (of === ENDPOINT_SLICES ? metadata.labels?.[Label.serviceName] : undefined) ?? metadata.name;
 
 const isWrite = ({ op }: Action): boolean => op !== 'delete';
 
@@ -219,6 +227,8 @@ class Tally<R extends Reason> {
   readonly #refusedNames = new Set<string>();
   /** Names of the objects that could not be replaced, and still exist in their old form. */
   readonly unreplaced = new Set<string>();
+  /** Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off. */
+  readonly #unwritten = new Set<string>();
   /**
    * Whether an owned object has changed since it was observed. A creation that fails because the name is taken does not
    * show that: another key of ours may have the name, and may itself wait for a name that this key is to give up.
@@ -283,8 +293,10 @@ class Tally<R extends Reason> {
         break;
       case 'deferred': {
         const object = `${action.of.kind} ${keyOf(action.object)}`;
-        if (outcome.additions === undefined) this.#refusals.push(texts.contested(object));
-        else this.#notes.push(texts.added(object, outcome.additions));
+        if (outcome.additions === undefined) {
+          this.#refusals.push(texts.contested(object));
+          this.#unwritten.add(serviceOf(action));
+        } else this.#notes.push(texts.added(object, outcome.additions));
         this.requeue(outcome.afterMs);
       }
     }
@@ -299,6 +311,11 @@ class Tally<R extends Reason> {
     return names.some((name) => this.unreplaced.has(name) || (op === 'create' && this.#refusedNames.has(name)));
   }
 
+  /** Reports whether endpoints are of a Service that is not as desired yet, or the other endpoints of which are not. */
+  isBehindUnwritten(action: Action): boolean {
+    return this.#unwritten.has(serviceOf(action));
+  }
+
   /**
    * Reports whether an object is a slice of a Service that may not be created. Such a slice is not desired: if one is
    * left from an earlier Service, it is deleted.
@@ -307,13 +324,15 @@ class Tally<R extends Reason> {
     return of === ENDPOINT_SLICES && this.#refusedNames.has(labels[Label.serviceName] ?? '');
   }
 
-  #failed({ op, of, object }: Action, error: unknown): void {
+  #failed(action: Action, error: unknown): void {
+    const { op, of, object } = action;
     if (isNameRefused(error) && op === 'create') {
       this.#refusedNames.add(object.metadata.name);
       this.#refusals.push(this.#context.texts.refusedName(of.kind, keyOf(object)));
       this.requeue(this.#context.conflictRetryMs);
       return;
     }
+    this.#unwritten.add(serviceOf(action));
     if (op === 'replace') this.unreplaced.add(object.metadata.name);
     if (error instanceof FencedError) {
       this.#isFenced = true;

@@ -250,6 +250,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 10,000 histories draws it',
   },
   {
+    rule: 'L105',
+    by: 'histories',
+    defects: ['endpoints of a Service that could not be changed are deleted'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { ENDPOINTS, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
 import { MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
 import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
-import type { Action } from '../../../operator/runtime/plan.ts';
+import type { Outcome } from '../../../operator/runtime/applier.ts';
+import type { Action, Owned } from '../../../operator/runtime/plan.ts';
 
 it('plans each step in a turn of its own while turns are over, as one may be of thousands of pods (E10)', async () => {
   const log: string[] = [];
@@ -80,4 +81,55 @@ it('writes a mirror by what is known when its namespace was asked for (L104)', a
     () => Promise.resolve(later),
   );
   expect(found.written).toEqual(['Endpoints dead']);
+});
+
+const labelled = {
+  ...metadata,
+  uid: 'u1',
+  resourceVersion: '7',
+  labels: { 'mirror.linkerd.io/mirrored-service': 'true' },
+};
+const sliceOf = (service: string, name: string): Owned => ({
+  of: ENDPOINT_SLICES,
+  object: {
+    metadata: { ...labelled, name, labels: { ...labelled.labels, 'kubernetes.io/service-name': service } },
+  },
+});
+
+/** Takes a step that changes two Services, and needs no slice of them any more; returns which slices were deleted. */
+const deletedWhere = async (outcomeOf: (action: Action) => Outcome | Error) => {
+  const deleted: string[] = [];
+  const names = ['web-west', 'api-west'];
+  const goal: Goal = {
+    steps: [
+      {
+        desired: names.map((name) => ({
+          of: SERVICES,
+          object: { metadata: { ...metadata, name, labels: { a: 'b' } } },
+        })),
+        owned: names.map((name) => ({ of: SERVICES, object: { metadata: { ...labelled, name } } })),
+      },
+      { desired: [], owned: names.map((name) => sliceOf(name, `${name}-ipv4`)) },
+    ],
+    isPartial: false,
+    isBlocked: false,
+  };
+  const execute = (action: Action) => {
+    if (action.op === 'delete') deleted.push(action.object.metadata.name);
+    const outcome = outcomeOf(action);
+    return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
+  };
+  await takeStep(goal, { applier: { execute }, conflictRetryMs: 1, texts: MIRROR_TEXTS }, SIGNAL);
+  return deleted;
+};
+
+const isChange = ({ op, object }: Action): boolean => op === 'update' && object.metadata.name === 'web-west';
+
+it.each<[string, Outcome | Error]>([
+  ['failed', new Error('503')],
+  ['is put off, since somebody changes it again and again', { result: 'deferred', afterMs: 1000 }],
+])('keeps the slices of a Service whose change %s, and deletes those of others (L105)', async (_, outcome) => {
+  const unchanged = { result: 'unchanged' } as const;
+  expect(await deletedWhere((action) => (isChange(action) ? outcome : unchanged))).toEqual(['api-west-ipv4']);
+  expect(await deletedWhere(() => unchanged)).toEqual(['web-west-ipv4', 'api-west-ipv4']);
 });
