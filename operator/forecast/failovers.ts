@@ -4,35 +4,27 @@
  */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { formatFieldErrors } from '../../crds/field-error.ts';
+import { memberName } from '../../crds/wire.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { FailoverDerivation } from '../failover/derivation.ts';
 import { ServiceEndpoints } from '../failover/endpoints.ts';
-import { type FailoverKinds, KEPT } from '../failover/kinds.ts';
+import { type FailoverKinds, KEPT, POLICY_ROUTES, SERVICE_FAILOVERS, SERVICE_PROFILES } from '../failover/kinds.ts';
 import type { Finding } from '../failover/plan.ts';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
 import type { FailoverReport } from '../failover/report.ts';
-import { failoverOf, ROUTE_KINDS, ROUTES } from '../failover/routes.ts';
-import { ENDPOINT_SLICES } from '../kube/objects.ts';
-import { type Listed, ListedKind } from './listed-kind.ts';
+import { failoverOf, ROUTES } from '../failover/routes.ts';
+import { ENDPOINT_SLICES, type KubeObject } from '../kube/objects.ts';
+import type { StoreOptions } from '../runtime/store.ts';
+import type { ServedTarget } from '../served/served-target.ts';
+import { ListedKind } from './listed-kind.ts';
 import type { ModelCluster } from './model.ts';
 import { SILENT, type Stepping, Steps } from './steps.ts';
-
-/** What is known of ServiceFailovers, and of what is in their way. */
-export interface FailoverFacts {
-  readonly failovers: Listed;
-  readonly routes: Readonly<Record<RouteKind, Listed>>;
-  /** Linkerd's own HTTPRoutes. */
-  readonly policyRoutes: Listed;
-  readonly profiles: Listed;
-  /** The slices of the Services that ServiceFailovers name, and of members of federated ones among these. */
-  readonly slices: Listed;
-}
 
 /** A Link that is served, as it knows its target at first hand. */
 export interface Knowing {
   readonly cluster: string;
+  readonly target: Pick<ServedTarget, 'isMemberReady'>;
   knowledge(key: string): TargetKnowledge;
-  isMemberReady(key: string): boolean | undefined;
 }
 
 export class FailoverForecast {
@@ -40,19 +32,32 @@ export class FailoverForecast {
   readonly findings = new Map<string, readonly Finding[]>();
   readonly steps: Stepping;
 
-  /** @param mayBeServed whether a Link that is not forecast may be served for a cluster: what is behind its mirrors is not known */
-  constructor(
+  /**
+   * Returns undefined if there are no ServiceFailovers, or the operator leaves them alone.
+   * @param mayBeServed whether a Link that is not forecast may be served for a cluster: what is behind its mirrors is not known
+   */
+  static async of(
+    config: OperatorConfig,
+    model: ModelCluster,
+    links: readonly Knowing[],
+    mayBeServed: (cluster: string) => boolean,
+  ): Promise<FailoverForecast | undefined> {
+    if (!config.failover) return undefined;
+    const failovers = await model.list(SERVICE_FAILOVERS);
+    if (typeof failovers === 'string') return undefined;
+    return new FailoverForecast(config, model, await kindsOf(model, config, failovers), links, mayBeServed);
+  }
+
+  private constructor(
     { namespace, mirrorNamespaces: namespaces }: OperatorConfig,
     model: ModelCluster,
-    facts: FailoverFacts,
+    watched: FailoverKinds,
     links: readonly Knowing[],
     mayBeServed: (cluster: string) => boolean,
   ) {
     const { stores: source } = model;
-    const watched = kindsOf(facts, namespaces);
-    for (const kind of ROUTE_KINDS) model.hold(ROUTES[kind], watched.routes[kind].store, facts.routes[kind]);
     // Those that are written for federated Services count at once.
-    model.hold(ENDPOINT_SLICES, watched.slices.store);
+    model.show(ENDPOINT_SLICES, watched.slices.store);
     const knowing = new Map(links.map((each) => [each.cluster, each]));
     const derivation = new FailoverDerivation({
       ...{ namespace, namespaces, source, watched },
@@ -62,7 +67,7 @@ export class FailoverForecast {
         slices: watched.slices,
         knowledge: (cluster, key) =>
           knowing.get(cluster)?.knowledge(key) ?? (mayBeServed(cluster) ? NOTHING_KNOWN : undefined),
-        isMemberReady: (cluster, key) => knowing.get(cluster)?.isMemberReady(key),
+        isMemberReady: (cluster, key) => knowing.get(cluster)?.target.isMemberReady(key),
       }),
       report: this.#report(),
       log: SILENT,
@@ -100,16 +105,39 @@ export class FailoverForecast {
   }
 }
 
-const kindsOf = (
-  { failovers, routes, policyRoutes, profiles, slices }: FailoverFacts,
-  namespaces: readonly string[] | undefined,
-): FailoverKinds => {
-  const ofKind = (kind: RouteKind) => new ListedKind(routes[kind], namespaces, KEPT.routes(kind));
+/** Reads what ServiceFailovers are derived from; where there is none, only the routes that may be left of others. */
+const kindsOf = async (
+  model: ModelCluster,
+  { mirrorNamespaces: namespaces }: OperatorConfig,
+  failovers: readonly KubeObject[],
+): Promise<FailoverKinds> => {
+  const ofKind = (kind: RouteKind) => model.kind(ROUTES[kind], KEPT.routes(kind));
+  const isNone = failovers.length === 0;
+  const none = <T extends KubeObject>(kept: StoreOptions<T>) => new ListedKind<T>([], namespaces, kept);
+  const [read, GRPCRoute, HTTPRoute, TCPRoute, policyRoutes, profiles, slices] = await Promise.all([
+    model.kind(SERVICE_FAILOVERS, KEPT.failovers),
+    ofKind('GRPCRoute'),
+    ofKind('HTTPRoute'),
+    ofKind('TCPRoute'),
+    isNone ? none(KEPT.policyRoutes) : model.kind(POLICY_ROUTES, KEPT.policyRoutes),
+    isNone ? none(KEPT.profiles) : model.kind(SERVICE_PROFILES, KEPT.profiles),
+    model.findSlices(failovers.flatMap(backendsOf)),
+  ]);
   return {
-    failovers: new ListedKind(failovers, namespaces, KEPT.failovers),
-    routes: { GRPCRoute: ofKind('GRPCRoute'), HTTPRoute: ofKind('HTTPRoute'), TCPRoute: ofKind('TCPRoute') },
-    policyRoutes: new ListedKind(policyRoutes, namespaces, KEPT.policyRoutes),
-    profiles: new ListedKind(profiles, namespaces, KEPT.profiles),
+    failovers: read,
+    routes: { GRPCRoute, HTTPRoute, TCPRoute },
+    policyRoutes,
+    profiles,
     slices: new ListedKind(slices, namespaces, KEPT.slices),
   };
+};
+
+/** The names of the Services of backends; of a federated one, also that of its local member. */
+const backendsOf = ({ spec }: KubeObject & { readonly spec?: { readonly backends?: unknown } }): readonly string[] => {
+  const backends: readonly unknown[] = Array.isArray(spec?.backends) ? spec.backends : [];
+  return backends.flatMap((each) => {
+    const name = (each as { readonly service?: unknown } | null)?.service;
+    if (typeof name !== 'string') return [];
+    return [name, memberName(name)].filter((each) => each !== undefined);
+  });
 };

@@ -10,6 +10,7 @@ import type { LocalParty, TargetParty } from '../federation/observed.ts';
 import type { FederationParty, Participant as Taking } from '../federation/party.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
+import type { ServedTarget } from '../served/served-target.ts';
 import { ALWAYS_GONE } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { ListedTarget } from './listed-target.ts';
@@ -31,7 +32,7 @@ export interface FederationFacts {
 /** A Link that is served, as it takes part. */
 export interface Participant {
   readonly cluster: string;
-  memberKeys(): Iterable<string>;
+  readonly target: Pick<ServedTarget, 'members'>;
   member(key: string): TargetParty;
 }
 
@@ -73,7 +74,7 @@ export class FederationForecast {
     this.statuses.set(cluster, statuses);
     return {
       cluster,
-      keys: () => participant.memberKeys(),
+      keys: () => participant.target.members.keys(),
       observe: (key) => participant.member(key),
       mayWrite: () => true,
       members: ALWAYS_GONE,

@@ -3,15 +3,17 @@
  * model of the source cluster, one after the other, until nothing is left to do.
  */
 import type { OperatorConfig } from '../config/config.ts';
+import { SERVICE_FAILOVERS } from '../failover/kinds.ts';
+import type { Resource } from '../kube/objects.ts';
+import { SERVICE_IMPORTS } from '../mcs/objects.ts';
 import { NameClaims } from '../mirror/names.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { Why } from '../runtime/derivation.ts';
-import { idOf } from '../runtime/plan.ts';
 import { PROBE_KEY } from '../source/owner.ts';
-import { type FailoverFacts, FailoverForecast } from './failovers.ts';
+import { FailoverForecast } from './failovers.ts';
 import { type FederationFacts, FederationForecast } from './federation.ts';
 import { type ImportFacts, ImportForecast } from './imports.ts';
-import type { ModelCluster, Touched } from './model.ts';
+import { idOf, type ModelCluster, type Touched } from './model.ts';
 import { type LeftCluster, type LinkForecast, type Party, Removed, Served, type ServedLink } from './party.ts';
 import type { Stepping } from './steps.ts';
 
@@ -25,8 +27,6 @@ export interface ForecastOptions {
   readonly federation: FederationFacts;
   /** @default - the MCS API is left alone */
   readonly imports?: ImportFacts | undefined;
-  /** @default - ServiceFailovers are left alone */
-  readonly failover?: FailoverFacts | undefined;
 }
 
 /** An object that would be created, changed, replaced or deleted, and why. */
@@ -48,9 +48,9 @@ export interface ForecastChange extends Touched {
   readonly status: MirrorStatus | undefined;
 }
 
-/** Why a ServiceImport or a ServiceFailover cannot work as it should. */
+/** Why an object, such as a ServiceImport or a ServiceFailover, cannot work as it should. */
 export interface ForecastFinding {
-  readonly sort: 'import' | 'failover';
+  readonly of: Resource;
   /** `namespace/name`. */
   readonly key: string;
   readonly reason: string;
@@ -70,24 +70,25 @@ const MAX_ROUNDS = 20;
 export async function forecast(options: ForecastOptions): Promise<Forecast> {
   const { config, model, serve, remove, federation } = options;
   const { mayHaveLink, isDiscoverable } = federation;
-  const imports = options.imports && new ImportForecast(config, model, options.imports, mayHaveLink);
+  const imports = options.imports && (await ImportForecast.of(config, model, options.imports, mayHaveLink));
   const context = { config, model, claims: new NameClaims(), isDiscoverable, imports };
   const served = serve.map((link) => new Served(link, context));
   const parties: readonly Party[] = [...remove.map((left) => new Removed(left, context)), ...served];
   const federations = new FederationForecast(config, model, federation, served);
-  const failovers = options.failover && new FailoverForecast(config, model, options.failover, served, mayHaveLink);
+  const failovers = await FailoverForecast.of(config, model, served, mayHaveLink);
   for (const party of parties) party.begin();
+  const ofAllLinks = [federations.steps, imports?.steps, failovers?.steps].filter((each) => each !== undefined);
   const origins = await settleAll(model, [
     ...parties.map((party) => ({ steps: party.steps, party })),
-    ...[federations, imports, failovers].flatMap((each) => (each === undefined ? [] : [{ steps: each.steps }])),
+    ...ofAllLinks.map((steps) => ({ steps })),
   ]);
   return {
     changes: model.touched.flatMap((touched) => changeOf(touched, origins)),
     links: served.map((party) => party.outcome(federations.statuses.get(party.cluster)?.values() ?? [])),
     findings: [
-      ...[...(imports?.findings ?? [])].map(([key, finding]) => ({ ...finding, sort: 'import', key }) as const),
+      ...[...(imports?.findings ?? [])].map(([key, finding]) => ({ ...finding, of: SERVICE_IMPORTS, key })),
       ...[...(failovers?.findings ?? [])].flatMap(([key, found]) =>
-        found.map((finding) => ({ ...finding, sort: 'failover', key }) as const),
+        found.map((finding) => ({ ...finding, of: SERVICE_FAILOVERS, key })),
       ),
     ],
   };

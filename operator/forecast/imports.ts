@@ -17,13 +17,12 @@ import { importOf } from '../source/owner.ts';
 import { ALWAYS_GONE, NO_PODS } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { type ExportLists, ListedExports } from './listed-exports.ts';
-import { type Listed, ListedKind } from './listed-kind.ts';
+import type { ListedKind } from './listed-kind.ts';
 import type { ModelCluster } from './model.ts';
 import { SILENT, type Stepping, Steps } from './steps.ts';
 
 /** What is known of ServiceImports beside the Links that are served. */
 export interface ImportFacts {
-  readonly imports: Listed;
   /** What the source cluster itself exports. */
   readonly local: ExportLists;
   /** IP families of the source cluster, the preferred one first. */
@@ -45,15 +44,23 @@ export class ImportForecast {
   readonly steps: Stepping;
 
   /** @param mayHaveLink whether a Link that is not forecast names a cluster: what there is of it stays */
-  constructor(
+  static async of(
     config: OperatorConfig,
     model: ModelCluster,
-    { imports, local, families, exporting, serving }: ImportFacts,
+    facts: ImportFacts,
+    mayHaveLink: (cluster: string) => boolean,
+  ): Promise<ImportForecast> {
+    return new ImportForecast(config, model, await model.kind(SERVICE_IMPORTS, KEPT), facts, mayHaveLink);
+  }
+
+  private constructor(
+    config: OperatorConfig,
+    model: ModelCluster,
+    watched: ListedKind<ServiceImport>,
+    { local, families, exporting, serving }: ImportFacts,
     mayHaveLink: (cluster: string) => boolean,
   ) {
     const { stores: source } = model;
-    const watched = new ListedKind<ServiceImport>(imports, config.mirrorNamespaces, KEPT);
-    model.hold(SERVICE_IMPORTS, watched.store, imports);
     this.#parties = new ImportParties({
       local: { ...CERTAIN, ...exportedBy(new ListedExports(local, readLocalSlice)) },
       mayHaveLink,

@@ -12,10 +12,9 @@ export {
   readLinkObject,
 } from '../link/links.ts';
 export { recordedClusters } from '../link/records.ts';
-export { POLICY_ROUTES, SERVICE_FAILOVERS, SERVICE_PROFILES } from '../failover/kinds.ts';
+export { SERVICE_FAILOVERS } from '../failover/kinds.ts';
 export { ROUTES } from '../failover/routes.ts';
 export { SERVICE_IMPORTS } from '../mcs/objects.ts';
-export type { FailoverFacts } from './failovers.ts';
 export type { ImportFacts } from './imports.ts';
 export { type ExportLists, ListedExports } from './listed-exports.ts';
 export type { Listed } from './listed-kind.ts';

@@ -9,6 +9,7 @@ import {
   ENDPOINTS,
   type Endpoints,
   type EndpointSlice,
+  keyOf,
   type KubeObject,
   type Namespace,
   NAMESPACES,
@@ -17,10 +18,9 @@ import {
   SERVICES,
 } from '../kube/objects.ts';
 import type { WriteClient } from '../runtime/applier.ts';
-import { idOf } from '../runtime/plan.ts';
-import type { Sink, Store } from '../runtime/store.ts';
+import type { Sink, Store, StoreOptions } from '../runtime/store.ts';
 import { SourceStores, type SourceStoresOptions } from '../source/stores.ts';
-import type { Listed } from './listed-kind.ts';
+import { type Listed, ListedKind } from './listed-kind.ts';
 
 /** What the source cluster holds. Endpoints and slices that do not belong to a mirror may be left out. */
 export interface SourceObjects {
@@ -34,7 +34,17 @@ export interface ModelOptions extends SourceStoresOptions {
   readonly objects: SourceObjects;
   /** Finds Endpoints that were left out. */
   readonly findEndpoints: (namespace: string, name: string) => Promise<KubeObject | undefined>;
+  /** Finds the slices of Services by their names, in all namespaces. */
+  readonly findSlices: (services: readonly string[]) => Promise<readonly EndpointSlice[]>;
+  /** Lists another kind, in the namespaces that are read. */
+  readonly list: (of: Resource) => Promise<Listed>;
 }
+
+/** Name of a resource, which no other has. */
+const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`;
+
+/** Tells an object from all others in the cluster. */
+export const idOf = (of: Resource, object: KubeObject): string => `${nameOf(of)}/${keyOf(object)}`;
 
 /** An object that planned writes have created, changed, replaced or deleted. */
 export interface Touched {
@@ -51,11 +61,12 @@ export const isAssigned = (ip: string): boolean => ASSIGNED.test(ip);
 
 /** The stores of the source cluster, filled with what it holds, and with what is written. */
 class ModelStores extends SourceStores {
-  /** Other stores that show what is written, by the plural of their resource. */
+  /** Other stores that show what is written, by the name of their resource. */
   readonly #others = new Map<string, Store<KubeObject>[]>();
 
-  show<T extends KubeObject>({ plural }: Resource, store: Store<T>): void {
-    this.#others.set(plural, [...(this.#others.get(plural) ?? []), store as unknown as Store<KubeObject>]);
+  show<T extends KubeObject>(of: Resource, store: Store<T>): void {
+    const name = nameOf(of);
+    this.#others.set(name, [...(this.#others.get(name) ?? []), store as unknown as Store<KubeObject>]);
   }
 
   fill({ namespaces, services, endpoints, slices }: SourceObjects): void {
@@ -80,7 +91,7 @@ class ModelStores extends SourceStores {
   }
 
   #sinks(of: Resource, object: KubeObject): readonly Sink<KubeObject>[] {
-    const others = this.#others.get(of.plural) ?? [];
+    const others = this.#others.get(nameOf(of)) ?? [];
     const all = [this.#sink(of, object), ...others.map((store) => sinkFor(store, object.metadata.namespace))];
     return all.filter((sink) => sink !== undefined);
   }
@@ -129,6 +140,8 @@ export class ModelCluster implements WriteClient {
   readonly #stores: ModelStores;
   /** Every object that there is, by id; undefined if it was deleted. */
   readonly #objects = new Map<string, KubeObject | undefined>();
+  /** What was asked for besides, by the name of its resource. */
+  readonly #lists = new Map<string, Promise<Listed>>();
   readonly #touched = new Map<string, { readonly of: Resource; readonly before: KubeObject | undefined }>();
   /** Objects whose fields were all made ours: an apply leaves nothing else in them. */
   readonly #claimed = new Set<string>();
@@ -149,14 +162,34 @@ export class ModelCluster implements WriteClient {
     }
   }
 
+  /** Returns what there was at first of another kind. The cluster is asked once. */
+  list(of: Resource): Promise<Listed> {
+    const listing = this.#lists.get(nameOf(of)) ?? this.#options.list(of);
+    this.#lists.set(nameOf(of), listing);
+    return listing;
+  }
+
   /**
-   * Shows what is written of a resource in another store, too.
-   * @param listed what there is of it. @default - it is held already
+   * Reads another kind, and shows in it what is written. Whatever is derived asks for its own kinds, before anything is
+   * written.
+   * @param kept how the objects are kept
    */
-  hold<T extends KubeObject>(of: Resource, store: Store<T>, listed: Listed = []): void {
+  async kind<T extends KubeObject>(of: Resource, kept: StoreOptions<T>): Promise<ListedKind<T>> {
+    const listed = await this.list(of);
+    const kind = new ListedKind<T>(listed, this.#options.mirrorNamespaces, kept);
+    this.show(of, kind.store);
+    if (typeof listed !== 'string') for (const object of listed) this.#objects.set(idOf(of, object), object);
+    return kind;
+  }
+
+  /** Returns the slices of Services, in all namespaces. */
+  findSlices(services: readonly string[]): Promise<readonly EndpointSlice[]> {
+    return this.#options.findSlices(services);
+  }
+
+  /** Shows what is written of a resource in another store, too. */
+  show<T extends KubeObject>(of: Resource, store: Store<T>): void {
     this.#stores.show(of, store);
-    if (typeof listed === 'string') return;
-    for (const object of listed) this.#objects.set(idOf(of, object), object);
   }
 
   /** What the operator knows of it. */

@@ -147,7 +147,8 @@ export class Removed extends Party {
 /** A Link that is served, as by an operator that has just started and has listed everything. */
 export class Served extends Party {
   readonly #served: ServedLink;
-  readonly #target: ServedTarget;
+  /** What the target exports. */
+  readonly target: ServedTarget;
   readonly #budget: NamespaceBudget;
 
   constructor(served: ServedLink, context: Context) {
@@ -161,7 +162,7 @@ export class Served extends Party {
     const source = model.stores;
     const policy = settings.importPolicy && new AppliedPolicy(settings.importPolicy);
     this.#served = served;
-    this.#target = new ServedTarget({
+    this.target = new ServedTarget({
       link: name,
       cluster,
       target: { mirrored, members, pods, exports: served.exports ?? NOTHING_EXPORTED },
@@ -178,7 +179,7 @@ export class Served extends Party {
       cluster,
       seniority: { createdAt, name },
       claimedId: served.exports?.claimedId ?? null,
-      keys: () => [...this.#parts(), ...this.#target.exports.keys()],
+      keys: () => [...this.#parts(), ...this.target.exports.keys()],
       observe: (key) => this.#exporter(key),
     });
   }
@@ -187,8 +188,8 @@ export class Served extends Party {
   override begin(): void {
     const { name, createdAt, confirmPrune } = this.#served.settings;
     this.context.claims.join(this.cluster, { createdAt, name }, (key) => this.steps.add(key));
-    this.#target.pods.recount();
-    this.#target.held.relisted(confirmPrune);
+    this.target.pods.recount();
+    this.target.held.relisted(confirmPrune);
     super.begin();
   }
 
@@ -205,22 +206,22 @@ export class Served extends Party {
       cluster: this.cluster,
       statuses: [...this.statuses.values()],
       members: [...members],
-      held: this.#target.held.count,
-      someHeld: this.#target.held.some,
+      held: this.target.held.count,
+      someHeld: this.target.held.some,
       notAdmitted: settings.importPolicy && this.#notAdmitted(),
-      excess: this.#target.limits.excess,
+      excess: this.target.limits.excess,
     };
   }
 
   #notAdmitted(): NotAdmittedFindings {
-    const found = findNotAdmitted(this.#served.settings, this.#target.notAdmitted());
+    const found = findNotAdmitted(this.#served.settings, this.target.notAdmitted());
     const isMirrored = ({ remote: { namespace, name } }: MirrorStatus): boolean =>
       this.statuses.has(`${namespace}/${name}`);
     return { ...found, first: found.first.filter((each) => !isMirrored(each)) };
   }
 
   override statusOf(key: string): MirrorStatus | undefined {
-    const obstacle = this.#target.obstacleOf(key);
+    const obstacle = this.target.obstacleOf(key);
     const refused = obstacle && statusOf(this.#served.settings, { key, obstacle });
     return super.statusOf(key) ?? refused;
   }
@@ -232,18 +233,14 @@ export class Served extends Party {
 
   #exporter(key: string): ReturnType<ImportParty['observe']> {
     const serviceExport = this.#served.exports?.exportOf(key);
-    const isWithinBytes = this.#target.isWithinBytes(key, serviceExport);
-    return { ...observeExporter(key, this.#target.exports, serviceExport, this.#link), isWithinBytes };
-  }
-
-  memberKeys(): ReadonlySet<string> {
-    return this.#target.members.keys();
+    const isWithinBytes = this.target.isWithinBytes(key, serviceExport);
+    return { ...observeExporter(key, this.target.exports, serviceExport, this.#link), isWithinBytes };
   }
 
   /** Returns what is known of one of its Services as a member of a federated Service. */
   member(key: string): TargetParty {
     const { config, model, isDiscoverable } = this.context;
-    return observeMember(key, this.#target.observeMember(key), this.#link, {
+    return observeMember(key, this.target.observeMember(key), this.#link, {
       config,
       source: model.stores,
       budget: this.#budget,
@@ -252,21 +249,17 @@ export class Served extends Party {
   }
 
   knowledge(key: string): TargetKnowledge {
-    return knowledgeOf(this.#target.observe(key), this.#served.gateway);
-  }
-
-  isMemberReady(key: string): boolean | undefined {
-    return this.#target.isMemberReady(key);
+    return knowledgeOf(this.target.observe(key), this.#served.gateway);
   }
 
   protected keys(): Iterable<string> {
-    return this.#target.mirrored.keys();
+    return this.target.mirrored.keys();
   }
 
   protected observe(key: string): Observed {
     const { settings, gateway } = this.#served;
     const { config, model } = this.context;
-    return observeServed(key, this.#target.observe(key), {
+    return observeServed(key, this.target.observe(key), {
       link: linkViewOf(settings, config),
       gateway,
       budget: this.#budget,

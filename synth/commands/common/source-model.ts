@@ -1,7 +1,7 @@
 /** What the operator has written into a source cluster, and what is in its way, read once into its own stores. */
 import { KUBERNETES_SLICE_MANAGERS, Label, SELECTED_SLICE_MANAGER } from '../../../crds/wire.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import { ModelCluster } from '../../../operator/forecast/index.ts';
+import { type Listed, ModelCluster } from '../../../operator/forecast/index.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -9,14 +9,24 @@ import {
   type EndpointSlice,
   type Namespace,
   NAMESPACES,
+  type Resource,
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
+import { listed } from './listed.ts';
 import type { ClusterReader } from './reader.ts';
 import { fixedSelector } from './selectors.ts';
+import { slicesOfServices } from './slices.ts';
 
-/** Reads it. */
-export const readModel = async (reader: ClusterReader, config: OperatorConfig): Promise<ModelCluster> => {
+/**
+ * Reads it. What is derived of other kinds has them listed.
+ * @param given makes of such a list what it is to be. @default - it is what there is
+ */
+export const readModel = async (
+  reader: ClusterReader,
+  config: OperatorConfig,
+  given: (of: Resource, listed: Listed) => Listed = (_, listed) => listed,
+): Promise<ModelCluster> => {
   const { namespace, mirrorNamespaces } = config;
   const [namespaces, services, endpoints, slices, ...selected] = await Promise.all([
     reader.select<Namespace>(NAMESPACES, {}),
@@ -30,6 +40,8 @@ export const readModel = async (reader: ClusterReader, config: OperatorConfig): 
     mirrorNamespaces,
     objects: { namespaces, services, endpoints, slices: [...slices, ...selected.flat()] },
     findEndpoints: (within, name) => reader.find(ENDPOINTS, { namespace: within, name }),
+    findSlices: (names) => slicesOfServices(reader, names),
+    list: async (of) => given(of, await listed(reader, of, mirrorNamespaces)),
   });
 };
 

@@ -104,8 +104,11 @@ const reasonOf = (
 const changed = (differences: readonly Difference[]): string =>
   differences.length === 0 ? 'it differs' : `differs in ${differences.map(({ path }) => path).join(', ')}`;
 
-/** Fields that are compared as one. */
-const FIELDS = ['spec', 'subsets', 'addressType', 'endpoints', 'ports'] as const;
+/** Fields in the order in which they are listed; others come after them. Each but `spec` is compared as one. */
+const FIELDS: readonly string[] = ['spec', 'subsets', 'addressType', 'endpoints', 'ports'];
+
+/** Fields that say which object it is, or are compared apart. */
+const OF_EVERY_OBJECT: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
 /** Fields of a Service's spec that mirrors never have, or have filled in by the API server. */
 const OF_SPEC = ['type', 'selector', 'externalName', 'externalIPs', 'publishNotReadyAddresses'] as const;
@@ -129,7 +132,8 @@ const differencesOf = (
     }
   }
   const [was, is] = [before, after] as unknown as readonly [Fields, Fields];
-  for (const field of FIELDS) {
+  const others = Object.keys({ ...was, ...is }).filter((field) => !OF_EVERY_OBJECT.includes(field));
+  for (const field of new Set([...FIELDS, ...others.sort()])) {
     if (field !== 'spec') compare(field, was[field], is[field]);
     else if (kind !== SERVICES.kind) {
       const [a, b] = [(was['spec'] ?? {}) as Fields, (is['spec'] ?? {}) as Fields];

@@ -1,25 +1,30 @@
-/** What a cluster exports by the MCS API, and what the source cluster has of ServiceImports, read once. */
+/** What a cluster exports by the MCS API, read once. */
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import { type ExportLists, type ImportFacts, SERVICE_IMPORTS } from '../../../operator/forecast/index.ts';
+import {
+  type ExportLists,
+  type ImportFacts,
+  type ModelCluster,
+  SERVICE_IMPORTS,
+} from '../../../operator/forecast/index.ts';
 import { type EndpointSlice, type KubeObject, type Service, SERVICES } from '../../../operator/kube/objects.ts';
 import { CLUSTER_PROPERTIES, SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
+import { listed } from '../common/listed.ts';
 import { ifAllowed } from '../common/readable.ts';
 import type { ClusterReader } from '../common/reader.ts';
-import { listed } from './listed.ts';
-import { slicesOfServices } from './slices.ts';
+import { slicesOfServices } from '../common/slices.ts';
 
 /** What of it does not depend on the Links. */
-export type SourceImports = Pick<ImportFacts, 'imports' | 'local'>;
+export type SourceImports = Pick<ImportFacts, 'local'>;
 
-/** Reads what the source cluster has; undefined if it has no ServiceImports, or the operator leaves them alone. */
+/** Reads what the source cluster exports; undefined if it has no ServiceImports, or the operator leaves them alone. */
 export const readImports = async (
   reader: ClusterReader,
   { serviceImports, mirrorNamespaces }: OperatorConfig,
+  model: ModelCluster,
 ): Promise<SourceImports | undefined> => {
   if (!serviceImports) return undefined;
-  const imports = await listed(reader, SERVICE_IMPORTS, mirrorNamespaces);
-  if (typeof imports === 'string') return undefined;
-  return { imports, local: await readExports(reader, mirrorNamespaces) };
+  if (typeof (await model.list(SERVICE_IMPORTS)) === 'string') return undefined;
+  return { local: await readExports(reader, mirrorNamespaces) };
 };
 
 /**

@@ -8,7 +8,7 @@ import { holderOf, isFresh } from '../common/lease.ts';
 import { ifAllowed } from '../common/readable.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { fixedSelector } from '../common/selectors.ts';
-import { slicesOfServices } from './slices.ts';
+import { slicesOfServices } from '../common/slices.ts';
 
 /** What of it does not depend on which Links are planned. */
 export type SourceFederation = Omit<FederationFacts, 'mayHaveLink'>;

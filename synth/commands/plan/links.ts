@@ -85,8 +85,7 @@ export const planLinks = async (
     exporting: exportingClusters(reads.values()),
     serving: importingClusters(reads.values()),
   };
-  const { failover } = source;
-  return { ...(await forecast({ config, model, serve, remove, federation, imports, failover })), refused };
+  return { ...(await forecast({ config, model, serve, remove, federation, imports })), refused };
 };
 
 /** Links beside those that are planned whose mirrors can want the same names (rule A7). */

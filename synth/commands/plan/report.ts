@@ -1,5 +1,4 @@
 /** A plan as it is printed. Pure. */
-import { FailoverApi, McsApi } from '../../../crds/wire.ts';
 import { ROUTES } from '../../../operator/forecast/index.ts';
 import type { MirrorStatus } from '../../../operator/mirror/status.ts';
 import type { ReportFormat } from '../common/flags.ts';
@@ -45,15 +44,18 @@ export interface RefusedEntry {
   readonly message: string;
 }
 
-/** Kinds in the order in which they are listed. */
+/** Kinds in the order in which they are listed; others come after them. */
 const KINDS = ['Namespace', 'Service', 'Endpoints', 'EndpointSlice', 'ServiceImport', ...Object.keys(ROUTES)];
+
+const placeOf = (kind: string): number => (KINDS.includes(kind) ? KINDS.indexOf(kind) : KINDS.length);
 
 export const planReport = ({ changes, links, refused, findings }: Plan): PlanReport => ({
   changes: changes
     .map(describeChange)
     .sort(
       (a, b) =>
-        KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+        placeOf(a.kind) - placeOf(b.kind) ||
+        compare(a.kind, b.kind) ||
         compare(a.namespace ?? '', b.namespace ?? '') ||
         compare(a.name, b.name),
     ),
@@ -63,8 +65,7 @@ export const planReport = ({ changes, links, refused, findings }: Plan): PlanRep
       ...refusedOf(link, statuses),
       ...refusedOf(link, members).map((each) => ({ ...each, isMember: true as const })),
     ]),
-    ...findings.map(({ sort, key, reason, message }) => {
-      const kind = sort === 'import' ? McsApi.serviceImport.kind : FailoverApi.kind;
+    ...findings.map(({ of: { kind }, key, reason, message }) => {
       return { link: '', service: undefined, mirror: undefined, object: { kind, name: key }, reason, message };
     }),
   ],

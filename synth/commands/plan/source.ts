@@ -2,13 +2,14 @@
 import { PODS as PODS_OF_OPERATOR } from '../../../constructs/operator/pods.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import {
-  type FailoverFacts,
   familiesOfIPs,
   familiesOfService,
+  type Listed,
   type LinkRead,
   type ModelCluster,
   readLinkObject,
   recordedClusters,
+  SERVICE_FAILOVERS,
 } from '../../../operator/forecast/index.ts';
 import {
   type IpFamily,
@@ -25,7 +26,7 @@ import type { ClusterReader } from '../common/reader.ts';
 import { fixedSelector } from '../common/selectors.ts';
 import { readModel } from '../common/source-model.ts';
 import { readImports, type SourceImports } from './exports.ts';
-import { type FailoverManifest, readFailovers } from './failovers.ts';
+import { type FailoverManifest, withFailovers } from './failovers.ts';
 import { readFederation, type SourceFederation } from './federation.ts';
 
 /** What is read of the source cluster. */
@@ -49,8 +50,8 @@ export interface Source {
   readonly federation: SourceFederation;
   /** Undefined if the MCS API is left alone. */
   readonly imports: SourceImports | undefined;
-  /** Undefined if ServiceFailovers are left alone. */
-  readonly failover: FailoverFacts | undefined;
+  /** Whether there are ServiceFailovers that the operator serves. */
+  readonly hasFailovers: boolean;
 }
 
 /** Where the operator and the Links are. */
@@ -80,7 +81,7 @@ export const readSource = async (
   const links = new Map([...live, ...given.map((link) => [link.metadata.name, overLive(link, live, now)] as const)]);
   const recorded = await reader.select<Lease>(LEASES, { namespace });
   const leases = new Map(recorded.map((lease) => [lease.metadata.name, lease]));
-  const model = await readModel(reader, config);
+  const model = await readModel(reader, config, (of, listed) => withFailovers(of, listed, failovers));
   return {
     reader,
     config,
@@ -93,10 +94,12 @@ export const readSource = async (
     served: recordedClusters(recorded),
     leases,
     federation: await readFederation(reader, config, model.services, leases),
-    imports: await readImports(reader, config),
-    failover: await readFailovers(reader, config, failovers),
+    imports: await readImports(reader, config, model),
+    hasFailovers: config.failover && hasAny(await model.list(SERVICE_FAILOVERS)),
   };
 };
+
+const hasAny = (listed: Listed): boolean => typeof listed !== 'string' && listed.length > 0;
 
 /** The Link as the API server would store it. A new one is younger than all others; timestamps are whole seconds. */
 const overLive = (link: LinkObject, live: ReadonlyMap<string, LinkObject>, now: string): LinkObject => {

@@ -24,8 +24,8 @@ import { readCredentials } from '../common/credentials-secret.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { reportOf } from '../common/link-status.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
+import { slicesOfServices } from '../common/slices.ts';
 import { readExports } from './exports.ts';
-import { slicesOfServices } from './slices.ts';
 import type { Source } from './source.ts';
 
 /** Reads what a Link's forecast is made from. */
@@ -39,7 +39,7 @@ export const readServed = async (
   const { targetNamespaces } = settings;
   const within = targetNamespaces ?? [undefined];
   // Where there are ServiceFailovers, it counts what is behind mirrors that lead past gateways.
-  const readsFlatSlices = source.failover !== undefined && source.failover.failovers.length > 0;
+  const readsFlatSlices = source.hasFailovers;
   const lists = await Promise.all(within.map((namespace) => readLists(target, settings, namespace, readsFlatSlices)));
   const services = lists.flatMap((each) => each.services);
   const slices = lists.flatMap((each) => each.slices);

@@ -4,17 +4,23 @@ import { readLink, type LinkSettings } from '../../../crds/index.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import {
   type ExportLists,
-  type FailoverFacts,
   type FederationFacts,
   forecast,
   type ForecastOptions,
   type ImportFacts,
+  type Listed,
   ListedExports,
   ListedTarget,
   ModelCluster,
   type ServedLink,
 } from '../../../operator/forecast/index.ts';
-import type { EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
+import {
+  apiVersionOf,
+  type EndpointSlice,
+  type KubeObject,
+  type Resource,
+  type Service,
+} from '../../../operator/kube/objects.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { EXPORTED, link, namespace, service, slice, statefulSlice } from '../../support/builders.ts';
 import { mirrorFirst } from '../../support/failovers.ts';
@@ -36,29 +42,43 @@ const stored = <T extends KubeObject>(object: ObjectRef): T => {
 
 const of = (objects: readonly ObjectRef[], kind: string) => objects.filter((each) => each.kind === kind);
 
-const modelOf = (...objects: readonly ObjectRef[]): ModelCluster =>
+/** What the model finds by itself; a kind that is not installed is named. */
+const findingIn = (objects: readonly ObjectRef[], missing: readonly string[] = []) => ({
+  namespace: config.namespace,
+  findEndpoints: () => Promise.resolve(undefined),
+  findSlices: () => Promise.resolve([stored<EndpointSlice>(slice('web'))]),
+  list: async (resource: Resource): Promise<Listed> => {
+    if (missing.includes(resource.kind)) return 'missing';
+    return of(objects, resource.kind)
+      .filter(({ apiVersion }) => apiVersion === apiVersionOf(resource))
+      .map(stored<KubeObject>);
+  },
+});
+
+const modelOf = (...objects: readonly ObjectRef[]): ModelCluster => modelWithout([], ...objects);
+
+/** @param missing kinds that are not installed */
+const modelWithout = (missing: readonly string[], ...objects: readonly ObjectRef[]): ModelCluster =>
   new ModelCluster({
-    namespace: config.namespace,
+    ...findingIn(objects, missing),
     objects: {
       namespaces: of([namespace('shop'), namespace(config.namespace), ...objects], 'Namespace').map(stored<KubeObject>),
       services: of(objects, 'Service').map(stored<Service>),
       endpoints: of(objects, 'Endpoints').map(stored<KubeObject>),
       slices: [],
     },
-    findEndpoints: () => Promise.resolve(undefined),
   });
 
 /** A cluster that holds what an operator has written. */
 const modelWith = (objects: readonly ObjectRef[]): ModelCluster =>
   new ModelCluster({
-    namespace: config.namespace,
+    ...findingIn(objects),
     objects: {
       namespaces: [namespace('shop'), namespace(config.namespace)].map(stored<KubeObject>),
       services: of(objects, 'Service').map(stored<Service>),
       endpoints: of(objects, 'Endpoints').map(stored<KubeObject>),
       slices: of(objects, 'EndpointSlice').map(stored<EndpointSlice>),
     },
-    findEndpoints: () => Promise.resolve(undefined),
   });
 
 const served = (name: string, at: string, ...exports: readonly ObjectRef[]): ServedLink => {
@@ -99,7 +119,7 @@ const run = async (
   serve: readonly ServedLink[],
   remove: readonly string[] = [],
   federation: FederationFacts = NOT_FEDERATED,
-  more: Pick<ForecastOptions, 'imports' | 'failover'> = {},
+  more: Pick<ForecastOptions, 'imports'> = {},
 ) => {
   const left = remove.map((cluster) => ({ cluster, link: cluster }));
   const { changes, links, findings } = await forecast({ config, model, serve, remove: left, federation, ...more });
@@ -253,18 +273,17 @@ describe('a forecast of ServiceImports', () => {
   });
   const exported = (object: ObjectRef): KubeObject =>
     stored({ ...object, metadata: { creationTimestamp: '2026-01-01T00:00:00Z', ...object.metadata } } as ObjectRef);
-  const factsOf = (...imports: readonly KubeObject[]): ImportFacts => ({
-    imports,
+  const imports: ImportFacts = {
     local: exportsOf([]),
     families: new Set(['IPv4']),
     exporting: ['west'],
     serving: ['west'],
-  });
+  };
   const WEB = [serviceExport('web'), service('web', { ports: PORTS }), slice('web')];
 
   test('imports what a target exports, with the Service that leads there (K1, K3)', async () => {
     const model = modelOf();
-    const { changes, findings } = await run(model, [exporting(...WEB)], [], LINKED, { imports: factsOf() });
+    const { changes, findings } = await run(model, [exporting(...WEB)], [], LINKED, { imports });
     expect(changes).toEqual([
       'create EndpointSlice web-clusterset.from-west-ipv4',
       'create Service web-clusterset',
@@ -277,11 +296,10 @@ describe('a forecast of ServiceImports', () => {
 
   test('changes nothing that is right, and takes away what is exported no longer (K2)', async () => {
     const first = modelOf();
-    await run(first, [exporting(...WEB)], [], LINKED, { imports: factsOf() });
+    await run(first, [exporting(...WEB)], [], LINKED, { imports });
     const written = first.touched.flatMap(({ of: { kind }, after }) =>
       after === undefined ? [] : [{ ...after, kind }],
     );
-    const imports = factsOf(...written.filter(({ kind }) => kind === 'ServiceImport'));
     const again = () => modelWith(written as unknown as readonly ObjectRef[]);
     expect((await run(again(), [exporting(...WEB)], [], LINKED, { imports })).changes).toEqual([]);
     const { changes } = await run(again(), [exporting()], [], LINKED, { imports });
@@ -298,30 +316,22 @@ describe('a forecast of ServiceImports', () => {
   });
 
   test('says that somebody else has the ServiceImport (K5)', async () => {
-    const foreign = exported({ apiVersion: 'x', kind: 'ServiceImport', metadata: { name: 'web', namespace: 'shop' } });
-    const { changes, findings } = await run(modelOf(), [exporting(...WEB)], [], LINKED, { imports: factsOf(foreign) });
+    const foreign = { ...serviceExport('web'), kind: 'ServiceImport' };
+    const { changes, findings } = await run(modelOf(foreign), [exporting(...WEB)], [], LINKED, { imports });
     expect(changes).toEqual([]);
-    expect(findings).toMatchObject([{ sort: 'import', key: 'shop/web', reason: 'NameConflict' }]);
+    expect(findings).toMatchObject([{ of: { kind: 'ServiceImport' }, key: 'shop/web', reason: 'NameConflict' }]);
   });
 });
 
 describe('a forecast of ServiceFailovers', () => {
-  const factsOf = (failovers: readonly ObjectRef[], more: Partial<FailoverFacts> = {}): FailoverFacts => ({
-    failovers: failovers.map(stored<KubeObject>),
-    routes: { GRPCRoute: [], HTTPRoute: [], TCPRoute: 'missing' },
-    policyRoutes: 'missing',
-    profiles: 'missing',
-    slices: [stored<KubeObject>(slice('web'))],
-    ...more,
-  });
+  const failover = mirrorFirst('web', 'west');
   const web = service('web', { ports: PORTS });
   const target = [service('web', { labels: EXPORTED, ports: PORTS }), slice('web')];
   const west = () => served('west', '2026-01-01T00:00:00Z', ...target);
 
   test('leads requests to a mirror that is made with it (J1, J2)', async () => {
-    const model = modelOf(web);
-    const facts = factsOf([mirrorFirst('web', 'west')]);
-    const { changes, findings } = await run(model, [west()], [], NOT_FEDERATED, { failover: facts });
+    const model = modelOf(web, failover);
+    const { changes, findings } = await run(model, [west()]);
     expect(changes).toEqual(['create Endpoints web-west', 'create HTTPRoute web-80', 'create Service web-west']);
     expect(findings).toEqual([]);
     const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
@@ -329,20 +339,15 @@ describe('a forecast of ServiceFailovers', () => {
   });
 
   test('leads them back where the gateway is dead, in a route that stays (J3)', async () => {
-    const first = modelOf(web);
-    const failover = factsOf([mirrorFirst('web', 'west')]);
-    await run(first, [west()], [], NOT_FEDERATED, { failover });
+    const first = modelOf(web, failover);
+    await run(first, [west()]);
     const written = first.touched.flatMap(({ of: { kind }, after }) =>
       after === undefined ? [] : [{ ...after, kind }],
     );
-    const HTTPRoute = written.filter(({ kind }) => kind === 'HTTPRoute');
-    const routes = { ...failover.routes, HTTPRoute };
-    const model = modelWith([web, ...(written as unknown as readonly ObjectRef[])]);
+    const model = modelWith([web, failover, ...(written as unknown as readonly ObjectRef[])]);
     const dead = west();
     const gateway = { ...dead.gateway!, alive: false };
-    const { changes } = await run(model, [{ ...dead, gateway }], [], NOT_FEDERATED, {
-      failover: { ...failover, routes },
-    });
+    const { changes } = await run(model, [{ ...dead, gateway }]);
     expect(changes).toContain('change HTTPRoute web-80');
     const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
     expect(weightsOf(route)).toEqual({ 'web-west': 0, web: 1 });
@@ -364,8 +369,8 @@ describe('a forecast of ServiceFailovers', () => {
       { gateway: settings.selector, flat: settings.remoteDiscoverySelector, readsFlatSlices: true },
     );
     const routed = async (each: ServedLink) => {
-      const model = modelOf(web);
-      await run(model, [each], [], LINKED, { failover: factsOf([mirrorFirst('web', 'west')]) });
+      const model = modelOf(web, failover);
+      await run(model, [each], [], LINKED);
       const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
       return weightsOf(route);
     };
@@ -376,18 +381,15 @@ describe('a forecast of ServiceFailovers', () => {
   });
 
   test('says what stands in the way, and deletes the routes of one that is gone (J4)', async () => {
-    const missing = { GRPCRoute: [], HTTPRoute: 'missing', TCPRoute: 'missing' } as const;
-    const facts = factsOf([mirrorFirst('web', 'west')], { routes: missing });
-    const { findings } = await run(modelOf(web), [west()], [], NOT_FEDERATED, { failover: facts });
-    expect(findings).toMatchObject([{ sort: 'failover', key: 'shop/web', reason: 'RouteKindMissing' }]);
+    const { findings } = await run(modelWithout(['HTTPRoute', 'TCPRoute'], web, failover), [west()]);
+    expect(findings).toMatchObject([{ of: { kind: 'ServiceFailover' }, key: 'shop/web', reason: 'RouteKindMissing' }]);
 
-    const first = modelOf(web);
-    await run(first, [west()], [], NOT_FEDERATED, { failover: factsOf([mirrorFirst('web', 'west')]) });
-    const HTTPRoute = first.touched.flatMap(({ of: { kind }, after }) =>
-      kind === 'HTTPRoute' && after ? [after] : [],
+    const first = modelOf(web, failover);
+    await run(first, [west()]);
+    const written = first.touched.flatMap(({ of: { kind }, after }) =>
+      kind === 'HTTPRoute' && after ? [{ ...after, kind } as unknown as ObjectRef] : [],
     );
-    const left = factsOf([], { routes: { ...missing, HTTPRoute } });
-    const { changes } = await run(modelOf(web), [], [], NOT_FEDERATED, { failover: left });
+    const { changes } = await run(modelOf(web, ...written), []);
     expect(changes).toEqual(['delete HTTPRoute web-80']);
   });
 });

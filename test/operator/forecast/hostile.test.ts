@@ -158,6 +158,8 @@ it(`makes nothing outside the policy of ${TARGETS} hostile targets, and touches 
           slices: [],
         },
         findEndpoints: () => Promise.resolve(undefined),
+        findSlices: () => Promise.resolve([]),
+        list: ({ kind }) => Promise.resolve(kind === 'ServiceFailover' ? 'missing' : []),
       });
       await forecast({
         config,
@@ -172,7 +174,7 @@ it(`makes nothing outside the policy of ${TARGETS} hostile targets, and touches 
         ],
         remove: [],
         federation: { localSlices: [], isLocalHeld: true, mayHaveLink: () => true, isDiscoverable: () => true },
-        imports: { imports: [], local: nothing, families: new Set(['IPv4']), exporting: ['west'], serving: ['west'] },
+        imports: { local: nothing, families: new Set(['IPv4']), exporting: ['west'], serving: ['west'] },
       });
       const problems = model.touched.flatMap(
         ({ of: { kind }, before, after }) => problemOf(policy, kind, before, after) ?? [],

@@ -1,8 +1,8 @@
 /** Kinds whose CRDs need not be installed, as a forecast is given them. */
 import type { Listed } from '../../../operator/forecast/index.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
-import { ifAllowed } from '../common/readable.ts';
-import type { ClusterReader } from '../common/reader.ts';
+import { ifAllowed } from './readable.ts';
+import type { ClusterReader } from './reader.ts';
 
 /**
  * Lists the objects of a kind.

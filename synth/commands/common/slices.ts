@@ -1,8 +1,8 @@
 /** EndpointSlices, found by the names of their Services. */
 import { Label } from '../../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice } from '../../../operator/kube/objects.ts';
-import type { ClusterReader } from '../common/reader.ts';
-import { fixedSelector } from '../common/selectors.ts';
+import type { ClusterReader } from './reader.ts';
+import { fixedSelector } from './selectors.ts';
 
 /** So many names fit into one query. */
 const MAX_NAMES = 100;
