@@ -2,8 +2,9 @@
  * Rights of the operator in its own cluster, each for a request that it makes (rule H6). Server-side apply writes
  * mirrors, which takes `patch`, and `create` for a new object. `get` reads an object that has the name of a mirror.
  */
+import { DERIVED_KINDS, type DerivedKinds } from '../../crds/derived-kinds.ts';
 import type { OperatorSettingValues } from '../../crds/operator-setting-names.ts';
-import { AboutApi, Default, FailoverApi, LinkApi, McsApi, PolicyApi, RouteApi } from '../../crds/wire.ts';
+import { LinkApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
 import type { EndpointsKind } from '../rendered/index.ts';
 
@@ -114,111 +115,22 @@ const namespaceRules: readonly PolicyRule[] = [
   },
 ];
 
-/** Rights to serve ServiceFailovers, wherever they may be. */
-const failoverRules: readonly PolicyRule[] = [
-  {
-    group: FailoverApi.group,
-    resources: [FailoverApi.plural],
-    verbs: ['get', ...READ],
-    why: 'reads where requests are to go; `get` makes sure that one is gone before its routes go',
-  },
-  {
-    group: FailoverApi.group,
-    resources: [`${FailoverApi.plural}/status`],
-    verbs: ['patch'],
-    why: 'reports the state of each ServiceFailover',
-  },
-  {
-    group: RouteApi.group,
-    resources: ['httproutes', 'grpcroutes', 'tcproutes'],
-    verbs: [...READ, ...WRITE],
-    why: 'writes the routes of ServiceFailovers; reads those of others, which may be in their way; `get` tells its own from a foreign route of the same name',
-  },
-  {
-    group: 'policy.linkerd.io',
-    resources: ['httproutes'],
-    verbs: READ,
-    why: "reads Linkerd's own HTTPRoutes, which may be in the way of those of ServiceFailovers",
-  },
-  {
-    group: 'linkerd.io',
-    resources: ['serviceprofiles'],
-    verbs: READ,
-    why: 'reports a ServiceProfile for which routes are ignored',
-  },
-  {
-    group: 'split.smi-spec.io',
-    resources: ['trafficsplits'],
-    verbs: [...READ, 'patch'],
-    why: 'serves the TrafficSplits of users of linkerd-failover',
-  },
-];
+/** Rights to what is derived beside mirrors, in one sort of places. */
+const derivedRules = (where: DerivedKinds['where'], settings: RightsSettings): readonly PolicyRule[] =>
+  DERIVED_KINDS.filter((each) => each.where === where && each.isOn(settings)).flatMap(({ kinds }) => rulesOf(kinds));
 
-/** Rights to import what clusters export by the MCS API, wherever mirrors may be. The Services are written as mirrors are. */
-const importRules: readonly PolicyRule[] = [
-  {
-    group: McsApi.group,
-    resources: [McsApi.serviceExport.plural],
-    verbs: READ,
-    why: 'reads what this cluster exports: exports of the same Service in several clusters may conflict',
-  },
-  {
-    group: McsApi.group,
-    resources: [`${McsApi.serviceExport.plural}/status`],
-    verbs: ['patch'],
-    why: 'reports whether each export of this cluster is valid, and what it conflicts with',
-  },
-  {
-    group: McsApi.group,
-    resources: [McsApi.serviceImport.plural],
-    verbs: [...READ, ...WRITE],
-    why: 'writes what clusters export; `get` tells its own from a foreign ServiceImport of the same name',
-  },
-  {
-    group: McsApi.group,
-    resources: [`${McsApi.serviceImport.plural}/status`],
-    verbs: ['patch'],
-    why: 'reports which clusters a ServiceImport leads to',
-  },
-];
-
-/** The right to read what the cluster is called in its set, which only a ClusterRole can grant. */
-const clusterIdRules: readonly PolicyRule[] = [
-  {
-    group: AboutApi.group,
-    resources: [AboutApi.clusterProperty.plural],
-    resourceNames: [AboutApi.clusterId],
-    verbs: READ,
-    why: 'reads what this cluster is called in its set; `local` without this right',
-  },
-];
-
-/** Rights to read what this cluster exports by the MCS API, for who may come through its gateway. */
-const exportedRules: readonly PolicyRule[] = [
-  {
-    group: McsApi.group,
-    resources: [McsApi.serviceExport.plural],
-    verbs: READ,
-    why: 'reads what this cluster exports: only that is admitted through its gateway',
-  },
-];
-
-/** Rights to keep the policy of the gateway, in the operator's namespace. */
-const accessRules: readonly PolicyRule[] = [
-  {
-    group: PolicyApi.group,
-    resources: ['servers'],
-    resourceNames: [Default.gatewayName],
-    verbs: READ,
-    why: 'sees whether there is a gateway to write a policy for',
-  },
-  {
-    group: PolicyApi.group,
-    resources: ['httproutes', 'authorizationpolicies', 'meshtlsauthentications', 'networkauthentications'],
-    verbs: [...READ, ...WRITE],
-    why: 'writes who may come through the gateway; `get` tells its own from a foreign object of the same name',
-  },
-];
+/** Kinds of one group that have the same rights for the same reason have one rule. */
+const rulesOf = (kinds: DerivedKinds['kinds']): readonly PolicyRule[] => {
+  const rules: PolicyRule[] = [];
+  for (const { group, plural, names: resourceNames, verbs, why, status } of Object.values(kinds)) {
+    const last = rules.at(-1);
+    if (last?.group === group && last.why === why) {
+      rules[rules.length - 1] = { ...last, resources: [...last.resources, plural] };
+    } else rules.push({ group, resources: [plural], ...(resourceNames && { resourceNames }), verbs, why });
+    if (status !== undefined) rules.push({ group, resources: [`${plural}/status`], verbs: ['patch'], why: status });
+  }
+  return rules;
+};
 
 /**
  * Rights in the operator's namespace: to Links and their status, credentials and Leases.
@@ -277,21 +189,14 @@ export interface PlacedRules {
 export const operatorRules = (settings: RightsSettings): readonly PlacedRules[] => {
   const { namespace, mirrorNamespaces, credentialsSecrets, endpoints, enableNamespaceCreation } = settings;
   const mirrors = [...readRules, ...mirrorRules(endpoints)];
-  const services = [
-    ...mirrors,
-    ...federationRules(endpoints),
-    ...(settings.failover ? failoverRules : []),
-    ...(settings.serviceImports ? importRules : []),
-  ];
-  const access = settings.gatewayAccess !== undefined;
-  const own = [...ownRules(credentialsSecrets), ...(access ? accessRules : [])];
+  const services = [...mirrors, ...federationRules(endpoints), ...derivedRules('mirrors', settings)];
+  const own = [...ownRules(credentialsSecrets), ...derivedRules('own', settings)];
   const discovery = settings.flat
     ? [{ id: 'Discovery', namespace: settings.controlPlaneNamespace, rules: discoveryRules(credentialsSecrets) }]
     : [];
   if (mirrorNamespaces === undefined) {
     const unbounded = [
-      ...(settings.serviceImports ? clusterIdRules : []),
-      ...(access && !settings.serviceImports ? exportedRules : []),
+      ...derivedRules('cluster', settings),
       ...watchNamespacesRules,
       ...(enableNamespaceCreation ? namespaceRules : []),
     ];

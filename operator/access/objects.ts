@@ -8,24 +8,17 @@ import {
   renderOf,
   type SourceNetwork,
 } from '../../constructs/rendered/index.ts';
-import { Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
+import { ACCESS_KINDS } from '../../crds/derived-kinds.ts';
+import { Default, Label, Value } from '../../crds/wire.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import type { Identities } from './exports.ts';
 
-const policyKind = (apiVersion: string, plural: string, kind: string): Resource => ({
-  group: PolicyApi.group,
-  version: apiVersion.slice(PolicyApi.group.length + 1),
-  plural,
-  kind,
-  namespaced: true,
-});
-
-export const ACCESS_ROUTES = policyKind(PolicyApi.route, 'httproutes', 'HTTPRoute');
-export const AUTHORIZATIONS = policyKind(PolicyApi.authorization, 'authorizationpolicies', 'AuthorizationPolicy');
-export const AUTHENTICATIONS = policyKind(PolicyApi.authorization, 'meshtlsauthentications', 'MeshTLSAuthentication');
-export const NETWORKS = policyKind(PolicyApi.authorization, 'networkauthentications', 'NetworkAuthentication');
-export const SERVERS = policyKind(PolicyApi.server, 'servers', 'Server');
+export const ACCESS_ROUTES: Resource = ACCESS_KINDS.routes;
+export const AUTHORIZATIONS: Resource = ACCESS_KINDS.authorizations;
+export const AUTHENTICATIONS: Resource = ACCESS_KINDS.authentications;
+export const NETWORKS: Resource = ACCESS_KINDS.networks;
+export const SERVERS: Resource = ACCESS_KINDS.servers;
 
 /** An HTTPRoute of Linkerd's, with the fields that are read. */
 export interface AccessRoute extends KubeObject {

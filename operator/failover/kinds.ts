@@ -3,9 +3,10 @@
  * their CRDs need be installed. They are watched (watched.ts), or listed once for a forecast.
  */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
+import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
 import type { Checked } from '../../crds/field-error.ts';
-import { FailoverApi, Label } from '../../crds/wire.ts';
+import { Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Resource } from '../kube/objects.ts';
 import type { ReadKind } from '../runtime/optional-kind.ts';
 import type { StoreOptions } from '../runtime/store.ts';
@@ -13,30 +14,10 @@ import type { Route } from './observed.ts';
 import { type FamilyCounts, countSlice } from './readiness.ts';
 import { failoverOf, parentsOf, ROUTE_KINDS } from './routes.ts';
 
-export const SERVICE_FAILOVERS: Resource = {
-  group: FailoverApi.group,
-  version: FailoverApi.version,
-  plural: FailoverApi.plural,
-  kind: FailoverApi.kind,
-  namespaced: true,
-};
-
-export const SERVICE_PROFILES: Resource = {
-  group: 'linkerd.io',
-  version: 'v1alpha2',
-  plural: 'serviceprofiles',
-  kind: 'ServiceProfile',
-  namespaced: true,
-};
-
+export const SERVICE_FAILOVERS: Resource = FAILOVER_KINDS.failovers;
+export const SERVICE_PROFILES: Resource = FAILOVER_KINDS.profiles;
 /** Linkerd's own HTTPRoutes, which it takes beside those of the Gateway API. */
-export const POLICY_ROUTES: Resource = {
-  group: 'policy.linkerd.io',
-  version: 'v1beta3',
-  plural: 'httproutes',
-  kind: 'HTTPRoute',
-  namespaced: true,
-};
+export const POLICY_ROUTES: Resource = FAILOVER_KINDS.policyRoutes;
 
 /** A ServiceFailover, read. */
 export interface FailoverObject extends KubeObject {

@@ -1,22 +1,15 @@
 /** The routes of one ServiceFailover: which ports have one, of which kind, whose they are, and what is in their way. Pure. */
 import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/rendered/index.ts';
+import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
 import type { KubeObject, Resource, Service, ServicePort } from '../kube/objects.ts';
 import type { ObservedFailover, Route } from './observed.ts';
 
-const route = (kind: RouteKind, plural: string): Resource => ({
-  group: RouteApi.group,
-  version: RouteApi[kind].slice(RouteApi.group.length + 1),
-  plural,
-  kind,
-  namespaced: true,
-});
-
 /** The kinds of routes, in the order in which Linkerd prefers them on one parent. */
 export const ROUTES: Readonly<Record<RouteKind, Resource>> = {
-  GRPCRoute: route('GRPCRoute', 'grpcroutes'),
-  HTTPRoute: route('HTTPRoute', 'httproutes'),
-  TCPRoute: route('TCPRoute', 'tcproutes'),
+  GRPCRoute: FAILOVER_KINDS.GRPCRoute,
+  HTTPRoute: FAILOVER_KINDS.HTTPRoute,
+  TCPRoute: FAILOVER_KINDS.TCPRoute,
 };
 
 export const ROUTE_KINDS = Object.keys(ROUTES) as readonly RouteKind[];

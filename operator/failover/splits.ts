@@ -3,6 +3,7 @@
  * annotation. Requests go to the primary backend while it is ready, else to all that are. Unlike there, readiness is that
  * of rule J3, writes are retried, and weights never come to be all 0.
  */
+import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
@@ -15,13 +16,7 @@ import { Repairs } from '../runtime/repairs.ts';
 import type { WriteThrough } from '../runtime/applier.ts';
 import type { Lister } from '../runtime/store.ts';
 
-export const TRAFFIC_SPLITS: Resource = {
-  group: 'split.smi-spec.io',
-  version: 'v1alpha2',
-  plural: 'trafficsplits',
-  kind: 'TrafficSplit',
-  namespaced: true,
-};
+export const TRAFFIC_SPLITS: Resource = FAILOVER_KINDS.splits;
 
 /** Selects the TrafficSplits that are to be served. */
 export const CONTROLLED_SPLITS = Label.controlledBy;

@@ -2,19 +2,14 @@
  * Reads ServiceImports. They are checked against our schema of the MCS API, since the installed CRD may have another
  * one.
  */
+import { IMPORT_KINDS } from '../../crds/derived-kinds.ts';
 import { SERVICE_IMPORT_SPEC_SCHEMA, SERVICE_IMPORT_STATUS_SCHEMA } from '../../crds/mcs/service-import/schema.ts';
 import type { ServiceImportSpec, ServiceImportStatus } from '../../crds/mcs/service-import/types.gen.ts';
 import { compile } from '../../crds/validate.ts';
-import { McsApi } from '../../crds/wire.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import { validated } from '../target/read/mcs-objects.ts';
 
-export const SERVICE_IMPORTS: Resource = {
-  group: McsApi.group,
-  version: McsApi.version,
-  ...McsApi.serviceImport,
-  namespaced: true,
-};
+export const SERVICE_IMPORTS: Resource = IMPORT_KINDS.imports;
 
 export interface ServiceImport extends KubeObject {
   readonly spec?: ServiceImportSpec;

@@ -2,27 +2,17 @@
  * Reads objects of the MCS API and the About API. They are checked against schemas, since a target is not trusted and
  * may have other CRDs under these names, and are reduced to the fields that are used.
  */
+import { CLUSTER_ID_KINDS, IMPORT_KINDS } from '../../../crds/derived-kinds.ts';
 import type { ClusterProperty as ClusterPropertyFields } from '../../../crds/mcs/cluster-property/types.gen.ts';
 import { SERVICE_EXPORT_SCHEMA, SERVICE_EXPORT_SPEC_SCHEMA } from '../../../crds/mcs/service-export/schema.ts';
 import type { ServiceExportSpec, ServiceExportStatus } from '../../../crds/mcs/service-export/types.gen.ts';
 import { compile } from '../../../crds/validate.ts';
-import { AboutApi, McsApi } from '../../../crds/wire.ts';
+import { AboutApi } from '../../../crds/wire.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import { METADATA, type Read, read, TEXT } from './objects.ts';
 
-export const SERVICE_EXPORTS: Resource = {
-  group: McsApi.group,
-  version: McsApi.version,
-  ...McsApi.serviceExport,
-  namespaced: true,
-};
-
-export const CLUSTER_PROPERTIES: Resource = {
-  group: AboutApi.group,
-  version: AboutApi.version,
-  ...AboutApi.clusterProperty,
-  namespaced: false,
-};
+export const SERVICE_EXPORTS: Resource = IMPORT_KINDS.exports;
+export const CLUSTER_PROPERTIES: Resource = CLUSTER_ID_KINDS.properties;
 
 export interface ServiceExport extends KubeObject {
   readonly spec?: ServiceExportSpec;

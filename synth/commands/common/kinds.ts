@@ -1,5 +1,6 @@
 /** The kinds that commands read and write, with their place in the API. */
-import { FailoverApi, LinkApi, RouteApi } from '../../../crds/wire.ts';
+import { ACCESS_KINDS, FAILOVER_KINDS } from '../../../crds/derived-kinds.ts';
+import { LinkApi } from '../../../crds/wire.ts';
 import {
   apiVersionOf,
   ENDPOINT_SLICES,
@@ -43,28 +44,16 @@ export const ACCESS_REVIEWS = kind('authorization.k8s.io/v1', 'subjectaccessrevi
 /** What asks whose a token is. Created, and never stored. */
 export const TOKEN_REVIEWS = kind('authentication.k8s.io/v1', 'tokenreviews', 'TokenReview', 'cluster');
 export const LINKS = kind(`${LinkApi.group}/${LinkApi.version}`, LinkApi.plural, LinkApi.kind);
-export const SERVICE_FAILOVERS = kind(FailoverApi.apiVersion, FailoverApi.plural, FailoverApi.kind);
+export const SERVICE_FAILOVERS: Resource = FAILOVER_KINDS.failovers;
 /** Linkerd's policy: who may call what. */
-export const LINKERD_SERVERS = kind('policy.linkerd.io/v1beta3', 'servers', 'Server');
-export const AUTHORIZATION_POLICIES = kind(
-  'policy.linkerd.io/v1alpha1',
-  'authorizationpolicies',
-  'AuthorizationPolicy',
-);
-export const MESH_TLS_AUTHENTICATIONS = kind(
-  'policy.linkerd.io/v1alpha1',
-  'meshtlsauthentications',
-  'MeshTLSAuthentication',
-);
-export const NETWORK_AUTHENTICATIONS = kind(
-  'policy.linkerd.io/v1alpha1',
-  'networkauthentications',
-  'NetworkAuthentication',
-);
+export const LINKERD_SERVERS: Resource = ACCESS_KINDS.servers;
+export const AUTHORIZATION_POLICIES: Resource = ACCESS_KINDS.authorizations;
+export const MESH_TLS_AUTHENTICATIONS: Resource = ACCESS_KINDS.authentications;
+export const NETWORK_AUTHENTICATIONS: Resource = ACCESS_KINDS.networks;
 /** What Linkerd authorized clients of a Server by before AuthorizationPolicies, and still does. */
 export const SERVER_AUTHORIZATIONS = kind('policy.linkerd.io/v1beta1', 'serverauthorizations', 'ServerAuthorization');
-export const GATEWAY_HTTP_ROUTES = kind(RouteApi.HTTPRoute, 'httproutes', 'HTTPRoute');
-export const GATEWAY_GRPC_ROUTES = kind(RouteApi.GRPCRoute, 'grpcroutes', 'GRPCRoute');
+export const GATEWAY_HTTP_ROUTES: Resource = FAILOVER_KINDS.HTTPRoute;
+export const GATEWAY_GRPC_ROUTES: Resource = FAILOVER_KINDS.GRPCRoute;
 
 const KINDS: readonly Resource[] = [
   NAMESPACES,
