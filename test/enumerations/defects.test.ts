@@ -37,6 +37,7 @@ const FOUND: readonly (readonly [id: string, defect: string | Defect, named: str
     'L69 a write that was sent under a Lease is given up, and may be made later',
     'export: the operator is stopped',
   ],
+  ['S6', 'endpoints of a Service that could not be changed are deleted', 'hostnames appear: DELETED Service'],
   ['A1', 'headless Services are mirrored as such though that is turned off', 'enableHeadlessServices'],
   ['A2', NOT_TAKEN_BACK, 'Link: spec.excludedLabels'],
   ['A3', 'a Service that becomes headless is changed in place, which is refused', 'hostnames appear'],

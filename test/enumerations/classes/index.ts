@@ -12,10 +12,11 @@ import { lagging } from './s2-lag.ts';
 import { watches } from './w1-watches.ts';
 import { events } from './s4-events.ts';
 import { leases } from './s5-leases.ts';
+import { refusals } from './s6-refusals.ts';
 import { unseen } from './s3-unseen.ts';
 
 export const CLASSES: readonly PlanClass[] = [
-  ...[stops, lagging, unseen, events, leases],
+  ...[stops, lagging, unseen, events, leases, refusals],
   ...[properties, mistakes, atOnceOrNot, ownFields],
   ...[stays, contenders, promptness],
   watches,

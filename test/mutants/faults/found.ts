@@ -251,9 +251,10 @@ export const FOUND: readonly Fault[] = [
   },
   {
     rule: 'L105',
-    by: 'histories',
+    by: 'histories, one of 20,000',
     defects: ['endpoints of a Service that could not be changed are deleted'],
-    outside: 'one of 20,000 histories draws it',
+    plans: { class: 'S6', named: 'hostnames appear: DELETED Service' },
+    needed: 1,
   },
   {
     rule: 'P4',

@@ -1,0 +1,140 @@
+/**
+ * S6: each write is refused, and not carried out. All comes to the same end, no object is made or deleted once more, and nothing
+ * is deleted sooner than in a run without: what waits for a write waits for its success.
+ */
+import { sleep } from '../../../operator/kube/backoff.ts';
+import { type Course, course, reference } from '../run.ts';
+import { RUNS, runOf } from '../runs/index.ts';
+import { differentStates } from '../state.ts';
+import { differentLives, isTelling, type Write } from '../writes.ts';
+import type { PlanClass } from '../plan.ts';
+
+/** How a write is refused, how many times, and of which writes that is tried: what is denied is tried again late (H4). */
+const HOWS = {
+  'is answered with 503': { code: 503, times: 1, of: ['ADDED', 'MODIFIED', 'DELETED'] },
+  'is denied twice': { code: 403, times: 2, of: ['DELETED'] },
+} as const;
+type How = keyof typeof HOWS;
+
+/** Within which a write that was denied is tried again (H4). */
+const RETRIED_MS = 1_800_000;
+const LOOK_MS = 5_000;
+
+interface Data {
+  readonly run: string;
+  readonly how: How;
+  /** `<Kind> <namespace>/<name>`. */
+  readonly id: string;
+  readonly type: Write['type'];
+  /** Which of the writes of that type of the object, from 0. */
+  readonly nth: number;
+}
+
+const VERBS: Readonly<Record<string, Write['type'] | 'ADDED or MODIFIED'>> = {
+  patch: 'ADDED or MODIFIED',
+  delete: 'DELETED',
+};
+
+const isOf = (verb: string, type: Write['type']): boolean => VERBS[verb]?.includes(type) === true;
+
+/** `<plural> <namespace>/<name>`, as a request has it. */
+const requestOf = (id: string): string => {
+  const [kind = '', name = ''] = id.split(' ');
+  return `${kind.toLowerCase()}${kind.endsWith('s') ? '' : 's'} ${name}`;
+};
+
+/** Whether an object is one that leads to another, the Service of that name, or the Service itself. */
+const isAbout = (id: string, service: string): boolean => {
+  const [, name = ''] = id.split(' ');
+  return name === service || name.startsWith(`${service}.`) || name.startsWith(`${service}-ipv`);
+};
+
+/**
+ * Endpoints whose deletion comes before the last write of their Service, and comes after it in the course to which nothing
+ * happens.
+ */
+function tooSoon(wanted: Course, found: Course): readonly string[] {
+  const order = ({ writes }: Course): ReadonlyMap<string, readonly [at: number, type: Write['type']]> =>
+    new Map(writes.map((write, at) => [write.id, [at, write.type] as const]));
+  const [before, after] = [order(wanted), order(found)];
+  return [...before].flatMap(([id, [at, type]]) => {
+    if (type !== 'DELETED' || !/^Endpoint/.test(id)) return [];
+    return [...before].flatMap(([other, [otherAt, otherType]]) => {
+      const [kind, service = ''] = other.split(' ');
+      if (kind !== 'Service' || otherType === 'DELETED' || otherAt > at || !isAbout(id, service)) return [];
+      const [now, then] = [after.get(id), after.get(other)];
+      if (now === undefined || then === undefined || then[0] < now[0]) return [];
+      return [`${id} was deleted before ${other} was written`];
+    });
+  });
+}
+
+export const refusals: PlanClass<Data> = {
+  id: 'S6',
+  about:
+    'each write is refused: the same end, as many creations and deletions, and nothing goes before what it waits for',
+
+  list: async () => {
+    const plans = await Promise.all(
+      RUNS.map(async (run) => {
+        const { writes, begun } = await reference(run);
+        const lost = run.steps.findIndex(({ isLostBy }) => isLostBy !== undefined);
+        const counts = new Map<string, number>();
+        return writes
+          .slice(0, begun[lost]?.writes)
+          .filter(isTelling)
+          .flatMap(({ id, type }) => {
+            const nth = counts.get(`${type} ${id}`) ?? 0;
+            counts.set(`${type} ${id}`, nth + 1);
+            const hows = (Object.keys(HOWS) as How[]).filter((how) => HOWS[how].of.some((each) => each === type));
+            return hows.map((how) => ({
+              name: `${run.name}: ${type} ${id}, number ${nth + 1}, ${how}`,
+              data: { run: run.name, how, id, type, nth },
+            }));
+          });
+      }),
+    );
+    return plans.flat();
+  },
+
+  play: async ({ run: name, how, id, type, nth }) => {
+    const run = runOf(name);
+    const wanted = await reference(run);
+    let done = 0;
+    let isRefused = false;
+    const found = await course(run, {
+      after: async (scene) => {
+        for (let waitedMs = 0; isRefused && done <= nth && waitedMs < RETRIED_MS; waitedMs += LOOK_MS)
+          await sleep(LOOK_MS);
+        if (isRefused) await scene.rest();
+      },
+      begin: ({ source, writes }) => {
+        let left: number = HOWS[how].times;
+        writes.onWrite = (write) => {
+          if (write.id === id && write.type === type) done += 1;
+        };
+        source.faults.refuse({
+          failure: { kind: 'status', code: HOWS[how].code },
+          match: ({ verb, resource, namespace = '', name: of = '' }) => {
+            if (done !== nth || left === 0 || !isOf(verb, type)) return false;
+            const within = resource === 'namespaces' ? '' : namespace;
+            const asked = `${resource} ${within}/${of}`;
+            if (asked !== requestOf(id)) return false;
+            left -= 1;
+            isRefused = true;
+            return true;
+          },
+        });
+      },
+    });
+    return [
+      ...(isRefused ? [] : ['no such request was made']),
+      ...found.complaints,
+      ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
+      ...differentLives(wanted.lives, found.lives).filter(
+        (each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true,
+      ),
+      ...tooSoon(wanted, found),
+    ];
+  },
+};
