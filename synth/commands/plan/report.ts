@@ -70,8 +70,9 @@ export const planReport = ({ changes, links, refused, findings }: Plan): PlanRep
     }),
   ],
   notAdmitted: links.flatMap(({ link, notAdmitted: found }) => {
-    if (found === undefined || found.first.length === 0) return [];
+    if (found === undefined) return [];
     const { notAdmitted: count, waitingForApproval } = found;
+    if (count + (waitingForApproval ?? 0) === 0) return [];
     return [{ link, count, waitingForApproval, some: refusedOf(link, found.first) }];
   }),
   held: links.filter(({ held }) => held > 0).map(({ link, held, someHeld }) => ({ link, count: held, some: someHeld })),

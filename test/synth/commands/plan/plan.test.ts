@@ -17,7 +17,7 @@ import {
   statefulSlice,
 } from '../../../support/builders.ts';
 import { linkerdEndpoints, linkerdMirror } from '../../../support/linkerd-controller.ts';
-import type { PlanReport } from '../../../../synth/commands/plan/report.ts';
+import { planReport, type PlanReport, planSummary } from '../../../../synth/commands/plan/report.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
 const PORTS = [{ name: 'http', port: 80, targetPort: 8080 }];
@@ -236,3 +236,11 @@ function OPERATOR(args: readonly string[]): ObjectRef {
   };
   return manifest;
 }
+
+test('counts what a policy excludes also where all of the first are kept, since their deletion is held', () => {
+  const found = { notAdmitted: 12, waitingForApproval: undefined, first: [] };
+  const link = { link: 'west', cluster: 'west', statuses: [], members: [], held: 12, someHeld: [], excess: undefined };
+  const report = planReport({ changes: [], refused: [], findings: [], links: [{ ...link, notAdmitted: found }] });
+  expect(report.notAdmitted).toEqual([{ link: 'west', count: 12, some: [] }]);
+  expect(planSummary(report)).toContain('12 excluded by the policy of Link west');
+});
