@@ -9,11 +9,12 @@ import { SERVICE_IMPORTS } from '../mcs/objects.ts';
 import { NameClaims } from '../mirror/names.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { Why } from '../runtime/derivation.ts';
+import { idOf } from '../runtime/plan.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import { FailoverForecast } from './failovers.ts';
 import { type FederationFacts, FederationForecast } from './federation.ts';
 import { type ImportFacts, ImportForecast } from './imports.ts';
-import { idOf, type ModelCluster, type Touched } from './model.ts';
+import type { ModelCluster, Touched } from './model.ts';
 import { type LeftCluster, type LinkForecast, type Party, Removed, Served, type ServedLink } from './party.ts';
 import type { Stepping } from './steps.ts';
 

@@ -9,7 +9,6 @@ import {
   ENDPOINTS,
   type Endpoints,
   type EndpointSlice,
-  keyOf,
   type KubeObject,
   type Namespace,
   NAMESPACES,
@@ -18,6 +17,7 @@ import {
   SERVICES,
 } from '../kube/objects.ts';
 import type { WriteClient } from '../runtime/applier.ts';
+import { idOf, nameOf } from '../runtime/plan.ts';
 import type { Sink, Store, StoreOptions } from '../runtime/store.ts';
 import { SourceStores, type SourceStoresOptions } from '../source/stores.ts';
 import { type Listed, ListedKind } from './listed-kind.ts';
@@ -39,12 +39,6 @@ export interface ModelOptions extends SourceStoresOptions {
   /** Lists another kind, in the namespaces that are read. */
   readonly list: (of: Resource) => Promise<Listed>;
 }
-
-/** Name of a resource, which no other has. */
-const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`;
-
-/** Tells an object from all others in the cluster. */
-export const idOf = (of: Resource, object: KubeObject): string => `${nameOf(of)}/${keyOf(object)}`;
 
 /** An object that planned writes have created, changed, replaced or deleted. */
 export interface Touched {

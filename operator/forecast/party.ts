@@ -6,7 +6,7 @@ import type { TargetParty } from '../federation/observed.ts';
 import type { LinkReport } from '../served/environment.ts';
 import { NamespaceBudget } from '../source/write-scope.ts';
 import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
-import { findNotAdmitted, type NotAdmittedFindings, statusOf } from '../served/not-admitted.ts';
+import { findNotAdmitted, type NotAdmittedFindings, notKept, refusedBy } from '../served/not-admitted.ts';
 import { ServedTarget } from '../served/served-target.ts';
 import { MirrorDerivation, type MirrorSource } from '../mirrors/derivation.ts';
 import { enterClaims } from '../mirror/claims.ts';
@@ -215,15 +215,13 @@ export class Served extends Party {
 
   #notAdmitted(): NotAdmittedFindings {
     const found = findNotAdmitted(this.#served.settings, this.target.notAdmitted());
-    const isMirrored = ({ remote: { namespace, name } }: MirrorStatus): boolean =>
-      this.statuses.has(`${namespace}/${name}`);
-    return { ...found, first: found.first.filter((each) => !isMirrored(each)) };
+    return { ...found, first: notKept(found, this.statuses) };
   }
 
   override statusOf(key: string): MirrorStatus | undefined {
-    const obstacle = this.target.obstacleOf(key);
-    const refused = obstacle && statusOf(this.#served.settings, { key, obstacle });
-    return super.statusOf(key) ?? refused;
+    const mirror = super.statusOf(key);
+    const obstacle = mirror === undefined ? this.target.obstacleOf(key) : undefined;
+    return obstacle === undefined ? mirror : refusedBy(this.#served.settings, { key, obstacle });
   }
 
   get #link(): LinkNow {

@@ -4,7 +4,8 @@ import { Applier } from '../runtime/applier.ts';
 import { type Derivation, stepOf, type Why } from '../runtime/derivation.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Reason } from '../runtime/pass.ts';
-import { idOf, type ModelCluster } from './model.ts';
+import { idOf } from '../runtime/plan.ts';
+import type { ModelCluster } from './model.ts';
 
 /** Passes of one key: each makes one step. */
 const MAX_PASSES = 20;

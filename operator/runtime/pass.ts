@@ -198,7 +198,7 @@ async function clear<R extends Reason>(
     );
     // A Service that could not be changed still needs what it leads to.
     await tally.execute(
-      gone.filter((each) => isLast(each) && !tally.isBehindUnwritten(each)),
+      gone.filter((each) => isLast(each) && !tally.isBehindUnsettled(each)),
       signal,
     );
   }
@@ -228,7 +228,7 @@ class Tally<R extends Reason> {
   /** Names of the objects that could not be replaced, and still exist in their old form. */
   readonly unreplaced = new Set<string>();
   /** Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off. */
-  readonly #unwritten = new Set<string>();
+  readonly #unsettled = new Set<string>();
   /**
    * Whether an owned object has changed since it was observed. A creation that fails because the name is taken does not
    * show that: another key of ours may have the name, and may itself wait for a name that this key is to give up.
@@ -295,7 +295,7 @@ class Tally<R extends Reason> {
         const object = `${action.of.kind} ${keyOf(action.object)}`;
         if (outcome.additions === undefined) {
           this.#refusals.push(texts.contested(object));
-          this.#unwritten.add(serviceOf(action));
+          this.#unsettled.add(serviceOf(action));
         } else this.#notes.push(texts.added(object, outcome.additions));
         this.requeue(outcome.afterMs);
       }
@@ -312,8 +312,8 @@ class Tally<R extends Reason> {
   }
 
   /** Reports whether endpoints are of a Service that is not as desired yet, or the other endpoints of which are not. */
-  isBehindUnwritten(action: Action): boolean {
-    return this.#unwritten.has(serviceOf(action));
+  isBehindUnsettled(action: Action): boolean {
+    return this.#unsettled.has(serviceOf(action));
   }
 
   /**
@@ -332,7 +332,7 @@ class Tally<R extends Reason> {
       this.requeue(this.#context.conflictRetryMs);
       return;
     }
-    this.#unwritten.add(serviceOf(action));
+    this.#unsettled.add(serviceOf(action));
     if (op === 'replace') this.unreplaced.add(object.metadata.name);
     if (error instanceof FencedError) {
       this.#isFenced = true;

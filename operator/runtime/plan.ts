@@ -36,8 +36,11 @@ export type Action =
   /** Slices that are not ours, by the Service that they are of: `object`. */
   | ({ readonly op: 'clear'; readonly of: Resource; readonly object: Service } & Omit<ForeignSlices, 'service'>);
 
+/** Name of a resource, which no other has: Linkerd and the Gateway API both have HTTPRoutes. */
+export const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`;
+
 /** Identifies an object among those of all kinds. */
-export const idOf = (of: Resource, object: KubeObject): string => `${of.plural}/${keyOf(object)}`;
+export const idOf = (of: Resource, object: KubeObject): string => `${nameOf(of)}/${keyOf(object)}`;
 
 /**
  * The actions that lead from `owned` to `desired`; none if they are equivalent. Creations and changes come first, so that

@@ -27,11 +27,18 @@ export function findNotAdmitted(link: Policed, all: readonly NotAdmitted[]): Not
   return {
     notAdmitted: excluded.length,
     waitingForApproval: isRequired ? waiting.length : undefined,
-    first: [excluded, waiting].flatMap((each) => each.slice(0, MAX_NAMED)).map((each) => statusOf(link, each)),
+    first: [excluded, waiting].flatMap((each) => each.slice(0, MAX_NAMED)).map((each) => refusedBy(link, each)),
   };
 }
 
-export const statusOf = ({ name, cluster }: Policed, { key, obstacle: { reason, what } }: NotAdmitted): MirrorStatus =>
+/** Returns those of the first that are not kept as mirrors all the same, since their deletion is held (rule E6). */
+export const notKept = (
+  { first }: NotAdmittedFindings,
+  mirrors: ReadonlyMap<string, MirrorStatus>,
+): readonly MirrorStatus[] => first.filter(({ remote: { namespace, name } }) => !mirrors.has(`${namespace}/${name}`));
+
+/** Returns the status of a Service that is not admitted. */
+export const refusedBy = ({ name, cluster }: Policed, { key, obstacle: { reason, what } }: NotAdmitted): MirrorStatus =>
   notMirrored(splitKey(key), cluster, { reason, message: MESSAGES[reason](what, name) });
 
 const MESSAGES = {

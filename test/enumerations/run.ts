@@ -1,9 +1,9 @@
 /** A reference run: what users do, step by step, each once all is at rest. What it comes to is what each plan is judged by. */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { inScene, type Scene, type Setting } from './scene.ts';
-import type { State } from './state.ts';
+import { differentStates, type State } from './state.ts';
 import { Users } from './users.ts';
-import type { Lives, Write } from './writes.ts';
+import { differentLives, type Lives, type Write } from './writes.ts';
 
 export interface Step {
   readonly name: string;
@@ -108,3 +108,17 @@ export function reference(run: Run): Promise<Course> {
   if (found === undefined) references.set(run.name, (found = course(run)));
   return found;
 }
+
+/** The writes of a run to which nothing happens, up to the step of which who is stopped amidst it loses something. */
+export async function lastingWrites(run: Run): Promise<readonly Write[]> {
+  const { writes, begun } = await reference(run);
+  const lost = run.steps.findIndex(({ isLostBy }) => isLostBy !== undefined);
+  return writes.slice(0, begun[lost]?.writes);
+}
+
+/** What is wrong about a course of a run that was disturbed: another end, or objects that were made or deleted more often. */
+export const differences = (run: Run, wanted: Course, found: Course): readonly string[] => [
+  ...found.complaints,
+  ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
+  ...differentLives(wanted.lives, found.lives).filter((each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true),
+];

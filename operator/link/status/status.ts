@@ -13,7 +13,7 @@ import {
   mirrorState,
   type MirrorStatus,
 } from '../../mirror/status.ts';
-import type { NotAdmittedFindings } from '../../served/not-admitted.ts';
+import { type NotAdmittedFindings, notKept } from '../../served/not-admitted.ts';
 import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
@@ -113,7 +113,7 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
       : {
           mirrors: { ...counts(mirrors.values()), ...notAdmittedPatch(notAdmitted, before) },
           mirrorServices: mirrorServices(
-            [...mirrors.values(), ...(notAdmitted?.first ?? []).filter((each) => !mirrors.has(keyOf(each)))],
+            [...mirrors.values(), ...(notAdmitted === undefined ? [] : notKept(notAdmitted, mirrors))],
             before.mirrorServices ?? [],
             toTime(now),
           ),
@@ -126,8 +126,6 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
  * Returns the key of a target Service in {@link SessionFindings.mirrors}. A Service that is not admitted but still has
  * a mirror is listed there, and gets no second entry.
  */
-const keyOf = ({ remote: { namespace, name } }: MirrorStatus): string => `${namespace}/${name}`;
-
 /**
  * Returns a patch with the counts of Services that are not admitted. It is empty if the Link has no import policy, and
  * its status has no such counts.

@@ -7,11 +7,10 @@ import type { Request } from '../../simulation/cluster.ts';
 import { Passing } from '../../simulation/manners.ts';
 import type { World } from '../../simulation/world/world.ts';
 import type { PlanClass } from '../plan.ts';
-import { course, reference } from '../run.ts';
+import { course, differences, lastingWrites, reference } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
-import { differentStates } from '../state.ts';
 import type { Scene } from '../scene.ts';
-import { differentLives, type Write } from '../writes.ts';
+import type { Write } from '../writes.ts';
 
 /** How the operator is disturbed as a write takes effect. */
 const HOWS = {
@@ -73,9 +72,7 @@ export const stops: PlanClass<Data> = {
   list: async () => {
     const plans = await Promise.all(
       RUNS.map(async (run) => {
-        const { writes, begun } = await reference(run);
-        const lost = run.steps.findIndex(({ isLostBy }) => isLostBy !== undefined);
-        const told = writes.slice(0, begun[lost]?.writes).filter(isTold);
+        const told = (await lastingWrites(run)).filter(isTold);
         return told.flatMap(({ index, id, type }) =>
           (Object.keys(HOWS) as How[]).map((how) => ({
             name: `${run.name}: the operator ${how} write ${index}, ${type} ${id}`,
@@ -109,12 +106,6 @@ export const stops: PlanClass<Data> = {
         };
       },
     });
-    return [
-      ...found.complaints,
-      ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
-      ...differentLives(wanted.lives, found.lives).filter(
-        (each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true,
-      ),
-    ];
+    return differences(run, wanted, found);
   },
 };

@@ -6,7 +6,7 @@ import { sleep } from '../../../operator/kube/backoff.ts';
 import { Lag } from '../lag.ts';
 import { everything, type Pair, pairOf, PAIRS } from '../pairs.ts';
 import type { PlanClass } from '../plan.ts';
-import { course, reference } from '../run.ts';
+import { course, differences, reference } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
 import { inScene, type Scene, type TargetName } from '../scene.ts';
 import { differentStates, type State } from '../state.ts';
@@ -84,11 +84,7 @@ async function lateStep(name: string, step: number, { at, moved, ms }: Lagging):
       if (index === step && ms > 30_000) await scene.rest();
     },
   });
-  return [
-    ...found.complaints,
-    ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
-    ...differentLives(wanted.lives, found.lives).filter((each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true),
-  ];
+  return differences(run, wanted, found);
 }
 
 const lags = (places: readonly (TargetName | 'source')[]): readonly Lagging[] =>

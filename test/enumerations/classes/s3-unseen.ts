@@ -5,12 +5,11 @@
 import { sleep } from '../../../operator/kube/backoff.ts';
 import { everything, pairOf, PAIRS } from '../pairs.ts';
 import type { PlanClass } from '../plan.ts';
-import { course, reference } from '../run.ts';
+import { course, differences, reference } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
 import { inScene, type Scene, type TargetName } from '../scene.ts';
 import { differentStates } from '../state.ts';
 import { Users } from '../users.ts';
-import { differentLives } from '../writes.ts';
 
 /** How it comes that nothing is seen; returns what ends that. */
 const HOWS: Readonly<Record<string, (scene: Scene, at: TargetName | 'source', ms: number) => () => void>> = {
@@ -76,11 +75,7 @@ async function listedStep(name: string, step: number, at: TargetName | 'source')
       scene.world.after(scene.world.users, DEAF_MS, () => see?.());
     },
   });
-  return [
-    ...found.complaints,
-    ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
-    ...differentLives(wanted.lives, found.lives).filter((each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true),
-  ];
+  return differences(run, wanted, found);
 }
 
 /** How long a step is not heard of. */

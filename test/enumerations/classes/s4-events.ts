@@ -6,11 +6,10 @@ import type { Exchange } from '../../cluster/simulated/exchange.ts';
 import type { Request } from '../../simulation/cluster.ts';
 import { Passing } from '../../simulation/manners.ts';
 import type { PlanClass } from '../plan.ts';
-import { course, reference, type Run } from '../run.ts';
+import { course, differences, reference, type Run } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
 import type { Scene } from '../scene.ts';
-import { differentStates } from '../state.ts';
-import { differentLives, isTelling } from '../writes.ts';
+import { isTelling } from '../writes.ts';
 
 /** Time in which what an event causes is written, and what that causes. */
 const PASSES_MS = 120;
@@ -116,13 +115,7 @@ export const events: PlanClass<Data> = {
           }
         }),
     });
-    return [
-      ...found.complaints,
-      ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
-      ...differentLives(wanted.lives, found.lives).filter(
-        (each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true,
-      ),
-    ];
+    return differences(run, wanted, found);
   },
 
   notes: async () => {

@@ -3,10 +3,9 @@
  * is deleted sooner than in a run without: what waits for a write waits for its success.
  */
 import { sleep } from '../../../operator/kube/backoff.ts';
-import { type Course, course, reference } from '../run.ts';
+import { type Course, course, differences, lastingWrites, reference } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
-import { differentStates } from '../state.ts';
-import { differentLives, isTelling, type Write } from '../writes.ts';
+import { isTelling, type Write } from '../writes.ts';
 import type { PlanClass } from '../plan.ts';
 
 /** How a write is refused, how many times, and of which writes that is tried: what is denied is tried again late (H4). */
@@ -30,12 +29,8 @@ interface Data {
   readonly nth: number;
 }
 
-const VERBS: Readonly<Record<string, Write['type'] | 'ADDED or MODIFIED'>> = {
-  patch: 'ADDED or MODIFIED',
-  delete: 'DELETED',
-};
-
-const isOf = (verb: string, type: Write['type']): boolean => VERBS[verb]?.includes(type) === true;
+/** Whether a request may make a write: what is created or changed is applied. */
+const makes = (verb: string, type: Write['type']): boolean => verb === (type === 'DELETED' ? 'delete' : 'patch');
 
 /** `<plural> <namespace>/<name>`, as a request has it. */
 const requestOf = (id: string): string => {
@@ -43,7 +38,7 @@ const requestOf = (id: string): string => {
   return `${kind.toLowerCase()}${kind.endsWith('s') ? '' : 's'} ${name}`;
 };
 
-/** Whether an object is one that leads to another, the Service of that name, or the Service itself. */
+/** Whether an object is Endpoints or a slice of the Service of that name. */
 const isAbout = (id: string, service: string): boolean => {
   const [, name = ''] = id.split(' ');
   return name === service || name.startsWith(`${service}.`) || name.startsWith(`${service}-ipv`);
@@ -77,21 +72,17 @@ export const refusals: PlanClass<Data> = {
   list: async () => {
     const plans = await Promise.all(
       RUNS.map(async (run) => {
-        const { writes, begun } = await reference(run);
-        const lost = run.steps.findIndex(({ isLostBy }) => isLostBy !== undefined);
         const counts = new Map<string, number>();
-        return writes
-          .slice(0, begun[lost]?.writes)
-          .filter(isTelling)
-          .flatMap(({ id, type }) => {
-            const nth = counts.get(`${type} ${id}`) ?? 0;
-            counts.set(`${type} ${id}`, nth + 1);
-            const hows = (Object.keys(HOWS) as How[]).filter((how) => HOWS[how].of.some((each) => each === type));
-            return hows.map((how) => ({
-              name: `${run.name}: ${type} ${id}, number ${nth + 1}, ${how}`,
-              data: { run: run.name, how, id, type, nth },
-            }));
-          });
+        const told = (await lastingWrites(run)).filter(isTelling);
+        return told.flatMap(({ id, type }) => {
+          const nth = counts.get(`${type} ${id}`) ?? 0;
+          counts.set(`${type} ${id}`, nth + 1);
+          const hows = (Object.keys(HOWS) as How[]).filter((how) => HOWS[how].of.some((each) => each === type));
+          return hows.map((how) => ({
+            name: `${run.name}: ${type} ${id}, number ${nth + 1}, ${how}`,
+            data: { run: run.name, how, id, type, nth },
+          }));
+        });
       }),
     );
     return plans.flat();
@@ -116,7 +107,7 @@ export const refusals: PlanClass<Data> = {
         source.faults.refuse({
           failure: { kind: 'status', code: HOWS[how].code },
           match: ({ verb, resource, namespace = '', name: of = '' }) => {
-            if (done !== nth || left === 0 || !isOf(verb, type)) return false;
+            if (done !== nth || left === 0 || !makes(verb, type)) return false;
             const within = resource === 'namespaces' ? '' : namespace;
             const asked = `${resource} ${within}/${of}`;
             if (asked !== requestOf(id)) return false;
@@ -129,11 +120,7 @@ export const refusals: PlanClass<Data> = {
     });
     return [
       ...(isRefused ? [] : ['no such request was made']),
-      ...found.complaints,
-      ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
-      ...differentLives(wanted.lives, found.lives).filter(
-        (each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true,
-      ),
+      ...differences(run, wanted, found),
       ...tooSoon(wanted, found),
     ];
   },

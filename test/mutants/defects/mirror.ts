@@ -75,7 +75,7 @@ export const MIRROR: readonly Defect[] = [
     tests: ['test/operator/runtime/pass.test.ts'],
     name: 'endpoints of a Service that could not be changed are deleted',
     rule: 'L105',
-    find: 'isLast(each) && !tally.isBehindUnwritten(each)',
+    find: 'isLast(each) && !tally.isBehindUnsettled(each)',
     replace: 'isLast(each)',
   },
   {
