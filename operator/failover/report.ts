@@ -76,13 +76,13 @@ export class FailoverReport {
   async report(
     key: string,
     object: FailoverObject,
-    findings: Omit<FailoverFindings, 'generation' | 'operator'>,
+    findings: FailoverFindings,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { namespace: operator, metrics, now = Date.now } = this.#options;
     const { generation = 0 } = object.metadata;
     this.#left.delete(key);
-    const status = failoverStatus({ ...findings, operator, generation }, object.status, new Date(now()));
+    const status = failoverStatus(findings, { operator, generation }, object.status, new Date(now()));
     metrics.setFailover(key, status.backends ?? []);
     const outcome = await this.#write(key, object, status, signal);
     if (outcome !== 'written') return outcome;

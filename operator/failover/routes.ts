@@ -24,7 +24,7 @@ export function failoverOf({ metadata: { name, labels } }: KubeObject): string |
   return /^[1-9][0-9]{0,4}$/.test(name.slice(failover.length + 1)) ? failover : undefined;
 }
 
-/** Reports whether one of the parents of a route is a Service of the route's namespace, by name. */
+/** Returns the Services of its own namespace that a route has as parents: all their ports, or one. */
 export const parentsOf = ({ metadata, spec }: Route): readonly { readonly name: string; readonly port?: number }[] =>
   asArray(spec?.parentRefs).flatMap(({ group, kind, namespace = metadata.namespace, name, port }) => {
     const isService = kind === 'Service' && (group === '' || group === RouteApi.coreGroup);
@@ -72,8 +72,8 @@ export const hasPort = (service: Service, port: number): boolean =>
   (service.spec?.ports ?? []).some((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
 
 /**
- * Returns the route of somebody else, or for another ServiceFailover, that keeps ours for a port from having effect: one that is older, or of a kind that
- * Linkerd prefers. A route that is not there yet is younger than any other.
+ * Returns the route of somebody else, or for another ServiceFailover, that keeps ours for a port from having effect: one
+ * that is older, or of a kind that Linkerd prefers. A route that is not there yet is younger than any other.
  */
 export function conflictOf(
   { settings, others }: Pick<ObservedFailover, 'settings' | 'others'>,

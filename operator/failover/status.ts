@@ -16,17 +16,21 @@ import type { ObservedFailover } from './observed.ts';
 import type { Decision, Finding } from './plan.ts';
 import type { EndpointCounts } from './readiness.ts';
 
-/** What a reconcile came to. */
-export interface FailoverFindings {
+/** What a reconcile came to: that the spec is invalid, or what is decided. */
+export type FailoverFindings = { readonly invalid: readonly FieldError[] } | DecidedFailover;
+
+export interface DecidedFailover {
+  readonly observed: ObservedFailover;
+  readonly decision: Decision;
+  /** Why a route could not be written. */
+  readonly failure?: Finding | undefined;
+}
+
+/** Who reports it, and of which spec. */
+export interface ReportedOf {
   /** Namespace of the operator. */
   readonly operator: string;
   readonly generation: number;
-  /** Set if the spec is invalid. */
-  readonly invalid?: readonly FieldError[];
-  readonly observed?: ObservedFailover;
-  readonly decision?: Decision;
-  /** Why a route could not be written. */
-  readonly failure?: Finding | undefined;
 }
 
 /** The part of a status that is read back. */
@@ -64,27 +68,29 @@ export function anotherOf(status: unknown, own: string): string | undefined {
 }
 
 /** Returns the status. What is not known of an invalid ServiceFailover stays as it was. */
-export function failoverStatus(findings: FailoverFindings, before: unknown, now: Date): FailoverStatus {
-  const { operator, generation, invalid, observed, decision } = findings;
-  const verdicts = invalid ? invalidVerdicts(invalid) : verdictsOf(findings);
+export function failoverStatus(
+  findings: FailoverFindings,
+  { operator, generation }: ReportedOf,
+  before: unknown,
+  now: Date,
+): FailoverStatus {
+  const isInvalid = 'invalid' in findings;
   let { conditions } = readStatus(before);
-  for (const [type, each] of Object.entries(verdicts)) {
+  for (const [type, each] of Object.entries(isInvalid ? invalidVerdicts(findings.invalid) : verdictsOf(findings))) {
     conditions = setCondition(conditions, { type, ...each, observedGeneration: generation }, now);
   }
+  const backends = isInvalid ? backendsBefore(before) : backendsOf(findings, before);
+  return { observedGeneration: generation, operator, conditions, ...backends };
+}
+
+function backendsBefore(before: unknown): FailoverStatus {
   const { backends, active } = fieldsOf(before) as FailoverStatus;
-  const stays = { ...(backends !== undefined && { backends }), ...(active !== undefined && { active }) };
-  return {
-    observedGeneration: generation,
-    operator,
-    conditions,
-    ...(observed === undefined || decision === undefined ? stays : backendsOf(observed, decision, before)),
-  };
+  return { ...(backends !== undefined && { backends }), ...(active !== undefined && { active }) };
 }
 
 /** @param before the status that was written last: counts that are not known stay as they were */
 function backendsOf(
-  { settings, backends }: ObservedFailover,
-  { readiness, weights }: Decision,
+  { observed: { settings, backends }, decision: { readiness, weights } }: DecidedFailover,
   before: unknown,
 ): FailoverStatus {
   const counted = new Map(listOf(fieldsOf(before)['backends']).map((each) => [each['service'], each]));
@@ -129,8 +135,7 @@ function invalidVerdicts(errors: readonly FieldError[]): Readonly<Record<string,
   return { Ready: accepted, Accepted: accepted };
 }
 
-function verdictsOf({ observed, decision, failure }: FailoverFindings): Readonly<Record<string, Verdict>> {
-  if (observed === undefined || decision === undefined) throw new TypeError('a valid ServiceFailover must be decided');
+function verdictsOf({ observed, decision, failure }: DecidedFailover): Readonly<Record<string, Verdict>> {
   const ofRoutes = failure ?? decision.ofRoutes;
   const parts = {
     Accepted: yes('Accepted'),

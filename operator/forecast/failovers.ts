@@ -91,9 +91,13 @@ export class FailoverForecast {
       );
     return {
       claim: () => Promise.resolve(undefined),
-      report: (key, _, { invalid, decision, failure }) => {
-        const refused = invalid && { reason: 'Invalid', message: formatFieldErrors(invalid) };
-        note(key, [refused, failure, decision?.ofRoutes, decision?.ofBackends]);
+      report: (key, _, findings) => {
+        note(
+          key,
+          'invalid' in findings
+            ? [{ reason: 'Invalid', message: formatFieldErrors(findings.invalid) }]
+            : [findings.failure, findings.decision.ofRoutes, findings.decision.ofBackends],
+        );
         return Promise.resolve({});
       },
       leave: (key, _, operator) => {

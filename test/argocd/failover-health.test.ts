@@ -24,8 +24,8 @@ const READY = { ready: 1, total: 1 };
 const NOT_READY = { ready: 0, total: 1 };
 const [local, west] = [service('web'), service('web-west')];
 
-const status = (findings: Partial<FailoverFindings>): object =>
-  failoverStatus({ operator: 'linkerd-multicluster', generation: 1, ...findings }, undefined, NOW);
+const status = (findings: FailoverFindings): object =>
+  failoverStatus(findings, { operator: 'linkerd-multicluster', generation: 1 }, undefined, NOW);
 
 /** What the operator writes when it finds this, in place of that all is well. */
 const found = (given: Partial<ObservedFailover>): object => {

@@ -41,6 +41,8 @@ describe('requests go to the first backend that is ready (J2)', () => {
     const sinceMs = NOW - 10_000;
     expect(shares([up('web', sinceMs), up('east')], { web: 0, east: 1 }).dueMs).toBe(sinceMs + HOLD_MS);
     expect(shares([up('web'), up('east')], { web: 1, east: 0 }).dueMs).toBeUndefined();
+    const two = [up('web', sinceMs), up('east', sinceMs - 5_000), up('north')];
+    expect(shares(two, { web: 0, east: 0, north: 1 }).dueMs).toBe(sinceMs - 5_000 + HOLD_MS);
   });
 });
 
@@ -49,6 +51,7 @@ describe('requests are divided by weight among what is ready (J2)', () => {
     ['all of it', [up('web', LONG, 90), up('east', LONG, 10)], { web: 90, east: 10 }, [90, 10]],
     ['without what is not', [down('web', 90), up('east', LONG, 10)], { web: 90, east: 10 }, [0, 10]],
     ['as before while none is', [down('web', 90), down('east', 10)], { web: 0, east: 10 }, [0, 10]],
+    ['all of it at first, without a hold-down', [up('web', NOW, 90), up('east', LONG, 10)], undefined, [90, 10]],
     ['all, if none ever was', [down('web', 90), down('east', 10)], undefined, [90, 10]],
     [
       'with one again after the hold-down',

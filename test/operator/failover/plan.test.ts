@@ -1,62 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
 
-import { type FailoverSettings, readFailover } from '../../../crds/failover/settings.ts';
 import type { RouteKind } from '../../../constructs/rendered/index.ts';
-import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
+import type { ServicePort } from '../../../operator/kube/objects.ts';
 import type { ObservedFailover, Route } from '../../../operator/failover/observed.ts';
-import { type Decision, decideFailover } from '../../../operator/failover/plan.ts';
-import { failoverOf, parentsOf, weightsIn } from '../../../operator/failover/routes.ts';
-import { failoverStatus, readStatus } from '../../../operator/failover/status.ts';
-
-const NOW = Date.parse('2026-01-02T03:04:05Z');
-const HTTP: ServicePort = { name: 'http', port: 80 };
-
-const service = (name: string, { ports = [HTTP], ...spec }: Service['spec'] = {}, annotations = {}): Service => ({
-  metadata: { name, namespace: 'shop', annotations },
-  spec: { ...spec, ports },
-});
-
-const settings = (spec: object = {}): FailoverSettings => {
-  const read = readFailover({
-    metadata: { name: 'web', namespace: 'shop' },
-    spec: { service: 'web', backends: [{ service: 'web' }, { service: 'web-east' }], ...spec },
-  });
-  if (!read.ok) throw new Error(JSON.stringify(read.errors));
-  return read.value;
-};
-
-const READY = { ready: 1, total: 1 };
-const NOT_READY = { ready: 0, total: 1 };
-
-const observed = (given: Partial<ObservedFailover> = {}): ObservedFailover => ({
-  settings: settings(),
-  apex: service('web'),
-  backends: [
-    { live: service('web'), endpoints: READY },
-    { live: service('web-east'), endpoints: READY },
-  ],
-  owned: [],
-  others: [],
-  kinds: { GRPCRoute: 'readable', HTTPRoute: 'readable', TCPRoute: 'readable' },
-  hasProfile: false,
-  before: new Map(),
-  ...given,
-});
-
-const decide = (given: Partial<ObservedFailover> = {}): Decision => decideFailover(observed(given), NOW);
-
-const foreign = (kind: RouteKind, name: string, parent: object = {}, createdAt = '2026-01-01T00:00:00Z'): Route => ({
-  kind,
-  metadata: { name, namespace: 'shop', creationTimestamp: createdAt },
-  spec: { parentRefs: [{ group: 'core', kind: 'Service', name: 'web', ...parent }] },
-});
-
-/** A route of ours as the API server has it. */
-const applied = (decision: Decision, createdAt = '2026-01-01T12:00:00Z'): readonly Route[] =>
-  decision.routes.map(({ object }) => ({
-    ...(object as Route),
-    metadata: { ...object.metadata, creationTimestamp: createdAt },
-  }));
+import type { Decision } from '../../../operator/failover/plan.ts';
+import { weightsIn } from '../../../operator/failover/routes.ts';
+import { applied, decide, foreign, NOT_READY, NOW, READY, service, settings } from './given.ts';
 
 const summary = ({ routes }: Decision): unknown =>
   routes.map(({ object }) => [(object as Route).kind, object.metadata.name, [...(weightsIn(object as Route) ?? [])]]);
@@ -155,6 +104,149 @@ describe('a ServiceFailover has a route for each port (J1)', () => {
   });
 });
 
+describe('the ports of a Service are apart (J1, J2)', () => {
+  const at = (port: number, more: object = {}): ServicePort => ({ name: `p${port}`, port, ...more });
+  const both = [at(80), at(81)];
+  const backend = (name: string, ports = both, endpoints = READY): ObservedFailover['backends'][number] => ({
+    live: service(name, { ports }),
+    endpoints,
+  });
+  const LONG = NOW - 3_600_000;
+  const since = (service: string, ms: number) => [service, { ready: true, sinceMs: NOW - ms }] as const;
+  const three = settings({
+    backends: [{ service: 'web' }, { service: 'web-east' }, { service: 'web-north' }],
+    holdDownSeconds: 30,
+  });
+
+  it('each leads where its own route led', () => {
+    const apex = service('web', { ports: both });
+    const backends = [backend('web'), backend('web-east')];
+    const before = new Map([since('web', 1_000), since('web-east', LONG)]);
+    const [first] = applied(
+      decide({ apex, backends: [backend('web', both, NOT_READY), backend('web-east')] }),
+    ) as readonly [Route];
+    const weights = (given: Partial<ObservedFailover>) => summary(decide({ apex, backends, before, ...given }));
+    expect(weights({ owned: [first] })).toEqual([
+      [
+        'HTTPRoute',
+        'web-80',
+        [
+          ['web', 0],
+          ['web-east', 1],
+        ],
+      ],
+      [
+        'HTTPRoute',
+        'web-81',
+        [
+          ['web', 1],
+          ['web-east', 0],
+        ],
+      ],
+    ]);
+  });
+
+  it('and the earliest hold-down of all of them is waited for', () => {
+    const apex = service('web', { ports: both });
+    const owned = applied(
+      decide({
+        settings: three,
+        apex,
+        backends: [backend('web', both, NOT_READY), backend('web-east', both, NOT_READY), backend('web-north')],
+      }),
+    );
+    const before = new Map([since('web', 10_000), since('web-east', 20_000), since('web-north', LONG)]);
+    const north = backend('web-north');
+    const waits = (web: readonly ServicePort[], east: readonly ServicePort[]): number | undefined =>
+      decide({
+        settings: three,
+        apex,
+        owned,
+        before,
+        backends: [backend('web', [...web]), backend('web-east', [...east]), north],
+      }).requeueAfterMs;
+    expect(waits([at(80)], [at(81)])).toBe(10_000);
+    expect(waits([at(81)], [at(80)])).toBe(10_000);
+    expect(waits([at(80)], [])).toBe(20_000);
+    expect(waits([], [])).toBeUndefined();
+  });
+
+  it('also of routes of several kinds for one port, until the one of the right kind is there', () => {
+    const kind = (routeKind: RouteKind, ...notReady: readonly number[]): Route => {
+      const names = ['web', 'web-east', 'web-north'];
+      const backends = names.map((name, at) => backend(name, [at80], notReady.includes(at) ? NOT_READY : READY));
+      const of = settings({ ...SPEC, routeKind });
+      const [route] = applied(decide({ settings: of, apex: service('web', { ports: [at80] }), backends }));
+      if (route === undefined) throw new Error('there is no route');
+      return route;
+    };
+    const at80 = at(80);
+    const SPEC = { backends: three.backends.map(({ service }) => ({ service })), holdDownSeconds: 30 };
+    const owned = [kind('TCPRoute', 0), kind('HTTPRoute', 0, 1)];
+    const decision = decide({
+      settings: settings({ ...SPEC, routeKind: 'GRPCRoute' }),
+      owned,
+      before: new Map([since('web', 10_000), since('web-east', 20_000), since('web-north', LONG)]),
+      backends: ['web', 'web-east', 'web-north'].map((name) => backend(name, [at80])),
+    });
+    expect(decision.routes.map(({ of }) => of.kind)).toEqual(['GRPCRoute', 'TCPRoute', 'HTTPRoute']);
+    expect(decision.requeueAfterMs).toBe(10_000);
+  });
+
+  it('one is partial while one route replaces another', () => {
+    const owned = applied(decide()).slice(0, 1);
+    const given = { settings: settings({ routeKind: 'GRPCRoute' }), apex: service('web', { ports: both }), owned };
+    const decision = decide({ ...given, backends: [backend('web'), backend('web-east')] });
+    expect(decision.isPartial).toBe(true);
+    expect(decision.routes.map(({ of, object }) => [of.kind, object.metadata.name])).toEqual([
+      ['GRPCRoute', 'web-80'],
+      ['HTTPRoute', 'web-80'],
+      ['GRPCRoute', 'web-81'],
+    ]);
+  });
+
+  it('a route of a port that is gone goes, and one whose kind cannot be read stays as it is', () => {
+    const owned = applied(decide());
+    expect(decide({ owned, apex: service('web', { ports: [at(81)] }) }).kept).toEqual([]);
+    const kinds = { GRPCRoute: 'readable', HTTPRoute: 'forbidden', TCPRoute: 'readable' } as const;
+    const decision = decide({ owned, kinds, settings: settings({ routeKind: 'GRPCRoute' }) });
+    expect(decision.routes.map(({ of }) => of.kind)).toEqual(['GRPCRoute']);
+    expect(decision.kept).toEqual(owned);
+  });
+
+  it('the weight of a backend is that of the first port that it has', () => {
+    const given = { apex: service('web', { ports: both }), backends: [backend('web'), backend('web-east', [at(81)])] };
+    expect(decide(given).weights).toEqual([1, 0]);
+  });
+});
+
+describe('what is known of backends (J3)', () => {
+  const unknown = ['web', 'web-east'].map((name) => ({ live: service(name), endpoints: undefined }));
+
+  it('is what the routes take them for, before anything is', () => {
+    const owned = applied(decide());
+    const ready = (given: Partial<ObservedFailover>): unknown =>
+      decide({ backends: unknown, ...given }).readiness.map(({ ready }) => ready);
+    expect(ready({ owned })).toEqual([true, false]);
+    expect(ready({})).toEqual([false, false]);
+    const [route] = owned as readonly [Route];
+    const emptied: Route = { ...route, spec: {} };
+    expect(ready({ owned: [emptied] })).toEqual([false, false]);
+    expect(ready({ owned: [emptied, route] })).toEqual([true, false]);
+  });
+
+  it('is that one whose Service is gone is not ready, whatever it was', () => {
+    const before = new Map([['web-east', { ready: true, sinceMs: NOW - 1000 }]]);
+    const [web = { live: undefined, endpoints: undefined }] = unknown;
+    const decision = decide({ before, backends: [web, { live: undefined, endpoints: undefined }] });
+    expect(decision.readiness[1]).toEqual({ ready: false, sinceMs: NOW });
+  });
+});
+
+test('what others add to the metadata of a route stays (A3)', () => {
+  expect(decide().routes[0]?.comparison).toEqual({ extraMetadata: 'ignored' });
+});
+
 describe('what is in the way is reported (J4)', () => {
   const reasons = (given: Partial<ObservedFailover>): unknown => {
     const { ofRoutes, ofBackends } = decide(given);
@@ -236,121 +328,55 @@ describe('what is in the way is reported (J4)', () => {
   ])('a route of others beside ours: %s', (_, other, reason) => {
     expect(decide({ owned: applied(decide()), others: [other] }).ofRoutes?.reason).toBe(reason);
   });
-});
 
-describe('routes are ours by their label and their name', () => {
-  const named = (name: string, failover?: string) => ({
-    metadata: { name, labels: failover === undefined ? {} : { 'linkspan.dev/service-failover': failover } },
+  const messages = (given: Partial<ObservedFailover>): unknown => {
+    const { ofRoutes, ofBackends } = decide(given);
+    return [ofRoutes?.message, ofBackends?.message].join(' ').trim();
+  };
+  const udp = [{ port: 53, protocol: 'UDP' }];
+
+  test.each<[string, Partial<ObservedFailover>, string]>([
+    [
+      'a missing backend',
+      { backends: [{ live: service('web'), endpoints: READY }, missing] },
+      'Service web-east not found in namespace shop; requests never go there',
+    ],
+    [
+      'missing backends',
+      { backends: [missing, missing] },
+      'Services web, web-east not found in namespace shop; requests never go there',
+    ],
+    [
+      'a backend without the port',
+      {
+        backends: [
+          { live: service('web'), endpoints: READY },
+          { live: service('web-east', { ports: udp }), endpoints: READY },
+        ],
+      },
+      'Service web-east has no TCP port 80; requests to these ports never go there',
+    ],
+    [
+      'a headless Service',
+      { apex: service('web', { clusterIP: 'None' }) },
+      'Service web is headless: no route can have it as its parent',
+    ],
+    [
+      'a Service of another type',
+      { apex: service('web', { type: 'ExternalName' }) },
+      'Service web is of type ExternalName: no route can have it as its parent',
+    ],
+    ['a Service without a TCP port', { apex: service('web', { ports: udp }) }, 'Service web has no TCP port'],
+    ['a Service that nobody has filled in', { apex: { metadata: { name: 'web' } } }, 'Service web has no TCP port'],
+  ])('with a message that names it: %s', (_, given, message) => {
+    expect(messages(given)).toBe(message);
   });
 
-  it.each([
-    ['web-80', 'web', 'web'],
-    ['web-80', undefined, undefined],
-    ['copy', 'web', undefined],
-    ['web-x', 'web', undefined],
-    ['web-080', 'web', undefined],
-  ])('%s of %s: %s', (name, failover, owner) => {
-    expect(failoverOf(named(name, failover))).toBe(owner);
-  });
-
-  it('and those of others are read whatever they hold', () => {
-    const hostile = { kind: 'HTTPRoute', metadata: { name: 'x', namespace: 'shop' } } as const;
-    for (const spec of [
-      undefined,
-      null,
-      1,
-      { parentRefs: 1, rules: 'x' },
-      { parentRefs: [null, 1, {}], rules: [null, { backendRefs: [{}] }] },
-    ]) {
-      const route = { ...hostile, spec } as unknown as Route;
-      expect(parentsOf(route)).toEqual([]);
-      weightsIn(route);
-    }
-  });
-});
-
-describe('the status of a ServiceFailover', () => {
-  const now = new Date(NOW);
-  const status = (given: Partial<ObservedFailover>, before?: unknown) =>
-    failoverStatus(
-      { operator: 'linkerd-multicluster', generation: 1, observed: observed(given), decision: decide(given) },
-      before,
-      now,
-    );
-  const ready = (given: Partial<ObservedFailover>): unknown =>
-    status(given).conditions?.find(({ type }) => type === 'Ready');
-
-  it('says where requests go, and what each backend is like', () => {
-    expect(status({})).toMatchObject({
-      observedGeneration: 1,
-      active: 'web',
-      backends: [
-        {
-          service: 'web',
-          ready: true,
-          weight: 1,
-          readyEndpoints: 1,
-          endpoints: 1,
-          lastTransitionTime: '2026-01-02T03:04:05Z',
-        },
-        { service: 'web-east', ready: true, weight: 0 },
-      ],
-    });
-    expect(ready({})).toMatchObject({
-      status: 'True',
-      reason: 'Ready',
-      message: 'requests go to web',
-      observedGeneration: 1,
-    });
-  });
-
-  it('is not ready for what is in the way, or while no backend is', () => {
-    expect(ready({ hasProfile: true })).toMatchObject({ status: 'False', reason: 'ServiceProfileExists' });
-    const backends = ['web', 'web-east'].map((name) => ({ live: service(name), endpoints: NOT_READY }));
-    expect(ready({ backends })).toMatchObject({ status: 'False', reason: 'NoBackendReady' });
-  });
-
-  it('is the same after a restart, before anything is known again: nothing is written (C5)', () => {
-    const first = status({});
-    const owned = applied(decide());
-    const unknown = ['web', 'web-east'].map((name) => ({ live: service(name), endpoints: undefined }));
-    const given = { owned, backends: unknown, before: readStatus(first).readiness };
-    const later = new Date(NOW + 3_600_000);
-    const decision = decideFailover(observed(given), later.getTime());
-    expect(
-      failoverStatus(
-        { operator: 'linkerd-multicluster', generation: 1, observed: observed(given), decision },
-        first,
-        later,
-      ),
-    ).toEqual(first);
-    expect(decision.routes.map(({ object }) => object)).toEqual(decide().routes.map(({ object }) => object));
-  });
-
-  it('keeps what an invalid one was served as', () => {
-    const first = status({});
-    const invalid = failoverStatus(
-      { operator: 'linkerd-multicluster', generation: 2, invalid: [{ path: 'spec', reason: 'is required' }] },
-      first,
-      now,
-    );
-    expect(invalid).toMatchObject({ active: 'web', backends: first.backends });
-    expect(invalid.conditions?.find(({ type }) => type === 'Accepted')).toMatchObject({
-      status: 'False',
-      reason: 'Invalid',
-    });
-  });
-
-  it('is read back whatever others have written into it', () => {
-    for (const hostile of [
-      undefined,
-      null,
-      1,
-      [],
-      { conditions: 1, backends: [1, null, { service: 1 }], active: {} },
-    ]) {
-      expect(readStatus(hostile)).toMatchObject({ conditions: [] });
-      status({}, hostile);
-    }
+  it('and whose the route is that is to be deleted', () => {
+    const theirs = foreign('HTTPRoute', 'other-80');
+    expect(messages({ others: [theirs] })).toContain('delete it, or this ServiceFailover');
+    const labels = { 'linkspan.dev/service-failover': 'other' };
+    const another = { ...theirs, metadata: { ...theirs.metadata, labels } };
+    expect(messages({ others: [another] })).toContain('delete ServiceFailover other, or this ServiceFailover');
   });
 });

@@ -31,6 +31,31 @@ describe('endpoints are counted (J3)', () => {
     expect(sumCounts(both.map(countSlice))).toEqual({ ready: 1, total: 2 });
     expect(sumCounts([])).toEqual({ ready: 0, total: 0 });
   });
+
+  it('in all slices of a family', () => {
+    const slices = [slice('IPv4', { ready: true }, { ready: false }), slice('IPv4', { ready: true })];
+    expect(sumCounts(slices.map(countSlice))).toEqual({ ready: 2, total: 3 });
+    const bare = { metadata: { name: 'web' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }] };
+    expect(countSlice(bare)).toEqual({ family: 'IPv4', ready: 1, total: 1 });
+  });
+
+  it.each([
+    [
+      { ready: 2, total: 2 },
+      { ready: 1, total: 9 },
+    ],
+    [
+      { ready: 1, total: 3 },
+      { ready: 1, total: 2 },
+    ],
+  ])('of the family that has more of them that are ready, or more of them: %j rather than %j', (more, less) => {
+    const [first, second] = [
+      { family: 'IPv4', ...more },
+      { family: 'IPv6', ...less },
+    ];
+    expect(sumCounts([first, second])).toEqual(more);
+    expect(sumCounts([second, first])).toEqual(more);
+  });
 });
 
 describe('endpoints in a target can be reached (J3)', () => {
