@@ -62,6 +62,18 @@ const isElsewhere = ({ involvedObject }: KubeObject): boolean =>
     (involvedObject as { readonly kind?: string } | undefined)?.kind ?? '',
   );
 
+export interface JudgeFacts {
+  readonly nowMs: () => number;
+  /** From when on nothing is in the way of operators. */
+  readonly undisturbedMs: () => number;
+  /** What a target cluster name stands for now. */
+  readonly targetsOf: (cluster: string) => readonly HistoryCluster[];
+  /** Whether the Secret of a Link leads to another cluster than its target. */
+  readonly isAstray: (name: LinkName) => boolean;
+  /** Whether Services join federated Services. */
+  readonly hasMembers: boolean;
+}
+
 export class Judge {
   readonly #east: HistoryCluster;
   readonly #nowMs: () => number;
@@ -89,7 +101,7 @@ export class Judge {
   /** Of mirrors, and of memberships in federated Services. */
   readonly lost: Lost;
   readonly lostMembers: LostMembers | undefined;
-  readonly #marks = new Marks();
+  readonly #marks: Marks;
   /** Versions that objects of ours have had. After a restore other content may come to have one: no precondition tells them apart. */
   readonly #ours = new Set<string>();
   readonly lostPods: LostPods;
@@ -109,19 +121,9 @@ export class Judge {
     readonly atMs: number;
   }[] = [];
 
-  /**
-   * @param targetsOf what a target cluster name stands for now
-   * @param isAstray whether the Secret of a Link leads to another cluster than its target
-   * @param hasMembers whether Services join federated Services
-   */
-  constructor(
-    east: HistoryCluster,
-    nowMs: () => number,
-    targetsOf: (cluster: string) => readonly HistoryCluster[] = () => [],
-    isAstray: (name: LinkName) => boolean = () => false,
-    hasMembers = false,
-  ) {
+  constructor(east: HistoryCluster, { nowMs, undisturbedMs, targetsOf, isAstray, hasMembers }: JudgeFacts) {
     this.#nowMs = nowMs;
+    this.#marks = new Marks(undisturbedMs);
     this.#east = east;
     this.targetsOf = targetsOf;
     this.guard = new Guard((what) => this.complain(what));

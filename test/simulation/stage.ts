@@ -115,13 +115,13 @@ export class Stage {
     this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
     const clusters = this.#clusters;
     this.#credentials = new Credentials({ world, east: this.east, clusters, targets: () => this.targets });
-    this.judge = new Judge(
-      this.east,
-      () => world.nowMs,
-      (cluster) => this.#targetsOf(cluster),
-      (name) => this.isAstray(name),
-      federation !== undefined,
-    );
+    this.judge = new Judge(this.east, {
+      nowMs: () => world.nowMs,
+      undisturbedMs: () => this.deadGateways.undisturbedMs,
+      targetsOf: (cluster) => this.#targetsOf(cluster),
+      isAstray: (name) => this.isAstray(name),
+      hasMembers: federation !== undefined,
+    });
     this.links = new LinkUsers(this.east, this.judge, federation);
     for (const cluster of this.#clusters.slice(1)) {
       cluster.onWrite((_, { plural }, event) => {

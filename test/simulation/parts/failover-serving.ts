@@ -4,6 +4,8 @@ export interface Served {
   /** Its namespace; undefined: nobody does. */
   readonly operator: string | undefined;
   readonly sinceMs: number;
+  /** When the ServiceFailover was created: one of its name may have been deleted then. */
+  readonly createdMs: number;
   /** Until when others did, by their namespaces. */
   readonly untilMs: ReadonlyMap<string, number>;
 }
@@ -17,7 +19,8 @@ export class Serving {
     if (before?.operator === operator && !isNew) return;
     const untilMs = new Map(before?.untilMs);
     if (before?.operator !== undefined) untilMs.set(before.operator, nowMs);
-    this.#served.set(key, { operator, sinceMs: nowMs, untilMs });
+    const createdMs = isNew ? nowMs : (before?.createdMs ?? 0);
+    this.#served.set(key, { operator, sinceMs: nowMs, createdMs, untilMs });
   }
 
   of(key: string): Served {
@@ -25,4 +28,4 @@ export class Serving {
   }
 }
 
-const NOBODY: Served = { operator: undefined, sinceMs: 0, untilMs: new Map() };
+const NOBODY: Served = { operator: undefined, sinceMs: 0, createdMs: 0, untilMs: new Map() };

@@ -251,14 +251,14 @@ export class FailoverWatch {
   #mustServe(sender: Sender, failover: KubeObject, type: StorageEvent['type'], what: string): void {
     const { judge, deadGateways } = this.#stage;
     const own = ownNamespace(sender);
-    const { operator, sinceMs, untilMs } = this.#serving.of(keyOf(failover));
+    const { operator, sinceMs, createdMs, untilMs } = this.#serving.of(keyOf(failover));
     if (operator === own || this.#isRestored) return;
     const isKnown = (changedMs: number): boolean =>
       this.#nowMs > deadGateways.undisturbedMs && sender.sentMs > changedMs + KNOWN_MS;
     const endedMs = untilMs.get(own);
     if (endedMs !== undefined && !isKnown(endedMs)) return;
-    // Anybody deletes the routes that nobody's ServiceFailover has, as this one was until a moment ago.
-    if (type === 'DELETED' && operator === undefined && !isKnown(sinceMs)) return;
+    // Anybody deletes the routes that no ServiceFailover has, or nobody's, as it was until a moment ago.
+    if (type === 'DELETED' && !isKnown(operator === undefined ? sinceMs : createdMs)) return;
     judge.complain(`${what}: its ServiceFailover is served by ${operator ?? 'nobody'} (J6)`);
   }
 
