@@ -17,7 +17,7 @@ export interface Admission {
   /** Members in the order of rule I3. The first one decides about labels, annotations and ports. */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
-  /** Whether the namespace may be written to. If not, existing objects stay unchanged. */
+  /** False if the namespace cannot be read or must not be written to. Existing objects then stay unchanged. */
   readonly isWritable: boolean;
 }
 
@@ -52,8 +52,9 @@ export function admit(observed: ObservedFederation): Admission {
 }
 
 /**
- * Judges the Service of one cluster without regard to the others: it is a member or refused. Returns undefined if the
- * cluster has no such Service, or if its Service is not known and it is not a member now.
+ * Judges the Service of one cluster, whatever the other clusters have: it is a member, or it is refused. Returns
+ * undefined if the cluster has no selected Service of this name, or if its Service is not known and the cluster is not
+ * a member now.
  */
 function standingOf(
   { local }: ObservedFederation,
@@ -75,11 +76,11 @@ function standingOf(
 
 /**
  * Returns how members are reached (rule I5).
- * - Without the Lease of local memberships (rule I7): gateway mode stays as long as a member can be reached through a
- *   gateway; otherwise the mode is flat.
- * - With the Lease: the present mode stays while a membership must not change. Otherwise the mode is gateway if the
- *   Link of a member asks for it and the member's gateway has an address. The address is not required while members are
- *   reached through gateways already.
+ * - Without the Lease of local memberships (rule I7): a federated Service in gateway mode stays in it as long as a
+ *   member fits that mode, or the membership of a cluster stays as it is. In all other cases the mode is flat.
+ * - With the Lease: the present mode stays while the membership of a cluster must stay as it is. Otherwise the mode is
+ *   gateway if the Link of a member asks for gateway mode and the member's gateway has an address. If the present mode
+ *   is gateway and a member fits it, no address is required.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
   const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));
@@ -92,12 +93,13 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 /**
  * Reports whether the local Service takes part in the decision. In flat mode, the local membership is an annotation
  * that only the holder of the Lease of local memberships writes (rule I7). Without that Lease, the local Service
- * therefore takes part only if its membership stays as it is. This also holds when the mode has just changed to flat.
+ * therefore takes part in flat mode only if its membership stays as it is. This also holds if the mode changes to flat
+ * with this decision.
  */
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
-/** Reports whether a member can be reached through a gateway, or its membership must stay as it is. */
+/** Reports whether a member fits gateway mode, or its membership must stay as it is. */
 const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 
@@ -109,8 +111,8 @@ const wantsGateways = ({ target, service }: Member): boolean =>
   target?.mode === 'gateway' && target.gateway !== undefined && portsIn('gateway', service).length > 0;
 
 /**
- * Admits a member that has all ports of the first member, and refuses it otherwise. In gateway mode, one shared port is
- * enough (rules I4, I5).
+ * Admits a member if it has all ports of the federated Service, or in gateway mode at least one of them (rules I4, I5).
+ * Otherwise the member is refused. If a membership must stay as it is, its member is always admitted.
  */
 function withPorts(member: Member, ports: readonly MirrorPort[], mode: MirrorMode): Standing {
   const { target, service } = member;

@@ -9,9 +9,9 @@ import { invalidMember } from './refusals.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns the clusters that may yet have a member of a federated Service without members. The Service is kept because
- * of them. The result is empty if the Service has members, does not exist or is not ours. `undefined` stands for the
- * local cluster.
+ * Returns the clusters because of which a federated Service without members is kept: each of them may yet have a
+ * member. `undefined` stands for the local cluster. The result is empty if the federated Service has members, does not
+ * exist or is not ours, or if the namespace cannot be read or must not be written to.
  */
 export function awaitedClusters(
   { live, local, targets }: ObservedFederation,
@@ -23,7 +23,7 @@ export function awaitedClusters(
   );
   const unread = targets.filter(mayYetHaveMember);
   const { knowledge, isHeld, service } = local;
-  // The holder of the Lease, or this operator once it holds the Lease, will list the local member.
+  // The present or the next holder of the Lease will make the local Service a member.
   const isComing = !isHeld && service !== undefined && invalidMember(service) === undefined;
   return new Set([
     ...[...undecided, ...unread].map(({ link }) => link.cluster),
@@ -36,8 +36,9 @@ export const mayYetHaveMember = ({ knowledge, mayHaveMember, isLinked }: TargetP
   knowledge !== 'known' && mayHaveMember && isLinked !== false;
 
 /**
- * Reports whether a refused Service may join later without being changed: once the control plane's credentials are
- * known, the gateway's host name has an address, or this operator holds the Lease of local memberships.
+ * Reports whether a refused Service may join later without being changed: once it is known whether the control plane
+ * has credentials, once the gateway's host name has an address, or once this operator holds the Lease of local
+ * memberships.
  */
 function isUndecided({ isDiscoverable, gateway }: TargetParty, reason: RefusalReason): boolean {
   switch (reason) {

@@ -35,8 +35,8 @@ export interface FederationDecision {
    */
   readonly isLeft: boolean;
   /**
-   * Clusters that may still have a member. Because of them, the federated Service is kept without members (rule I6).
-   * `undefined` stands for the local cluster.
+   * Clusters that may still have a member. Because of them, the federated Service is kept although it has no members
+   * (rule I6). Empty if it has members. `undefined` stands for the local cluster.
    */
   readonly awaited: ReadonlySet<string | undefined>;
   /**
@@ -63,7 +63,7 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
     const isUnsure = mark === 'unsure';
     return { admission, manifests, ...statusesOf(observed, admission), awaited, isUnsure, isLeft: false };
   } catch (error) {
-    // The construct refused data of a cluster: nothing of it is written, and the existing objects stay.
+    // The construct refused data of a cluster. The existing objects stay, and their slices still follow the gateways.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
     const statuses = statusesOf(observed, admission, refusal);
     return { admission, manifests: standing(observed), ...statuses, awaited, isUnsure: false, isLeft: false };

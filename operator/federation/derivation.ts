@@ -53,7 +53,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   readonly #options: FederationOptions;
   /** Keys that have a reported status. */
   readonly #reported = new Set<string>();
-  /** Keys whose members have all joined. */
+  /** Keys under which at least one target's Service has a status, and all such Services have joined. */
   readonly #settled = new Set<string>();
 
   constructor(options: FederationOptions) {
@@ -66,7 +66,10 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     return new Set([...env.source.federations(), ...keys, ...this.#reported]);
   }
 
-  /** Reports whether all members of a key had joined when it was last reconciled. */
+  /**
+   * Reports whether all Services of targets with this key had joined when the key was last reconciled. False if none of
+   * them had a status.
+   */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
   }
@@ -154,12 +157,12 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   settled(key: string, observed: ObservedFederation, decision: FederationDecision, pass: MirrorPass): Outcome {
     if (pass.errors.length === 0) this.#forgetAnswers(key, observed);
     if (!pass.errors.some(isConflict)) this.#report(key, decision, pass);
-    // Nothing is reported when a cluster turns out to have no member of that name, or when another controller turns out
-    // to hold the Lease of a cluster: the key is reconciled again after a while.
+    // No change triggers a reconcile when a cluster turns out to have no member of this name, or when another
+    // controller turns out to hold the Lease of a cluster. The key is therefore reconciled again after a while.
     return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
-  /** Forgets the answers of targets that allowed memberships to be removed: each answer is valid for one attempt. */
+  /** Forgets the answers by which targets allowed memberships to be removed. Each answer is valid for one attempt. */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const { knowledge, service, link } of targets) {
       if (knowledge === 'known' && service === undefined) {
@@ -185,8 +188,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 }
 
 /**
- * Reports whether an object belongs to a federated Service of ours. If a creation fails because such an object exists
- * already, the store was out of date.
+ * Reports whether an object belongs to a federated Service of ours. If such an object makes a creation fail, it is not
+ * foreign: the store had merely not shown it yet.
  */
 export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
@@ -198,8 +201,8 @@ export const isOfFederation = (object: KubeObject): boolean =>
 export const unknownParty = (cluster: string): TargetParty => ({
   knowledge: 'unknown',
   link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
-  // Sorts before all Links: the labels and ports of the federated Service may be those of this cluster's member, and
-  // then must stay.
+  // Sorts before all Links. The labels and ports of the federated Service may come from this cluster's member, and must
+  // stay if they do.
   seniority: { createdAt: '', name: cluster },
   mayHaveMember: true,
   mode: 'remote-discovery',

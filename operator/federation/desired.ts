@@ -1,6 +1,7 @@
 /**
- * Renders the manifests of one federated Service from what is observed and from its members. It uses a construct that
- * users can compose too. A membership that this operator cannot decide about now is rendered unchanged. Pure.
+ * Renders the manifests of one federated Service from what is observed and from its members. The manifests come from a
+ * construct that users can use too. A membership that this operator cannot decide about now is rendered unchanged.
+ * Pure.
  */
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
@@ -29,7 +30,7 @@ export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFeder
 
 /**
  * Returns the manifests of one federated Service.
- * @param isAwaited whether a cluster may have a member that is not known yet, so that the Service is kept even without
+ * @param isAwaited whether a cluster may have a member that is not known yet. If so, the Service is kept even without
  *   members
  */
 export function desired(observed: ObservedFederation, admission: Admission, isAwaited: boolean): Manifests {
@@ -51,7 +52,8 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
     ...slices,
   ]);
   const endpoints = [...manifests.endpoints, ...retained.map(slice)];
-  // Linkerd ignores slices while the Service has a membership annotation, so all slices are there before it is removed.
+  // Linkerd ignores slices while the Service has a membership annotation, so the annotation stays until all slices
+  // exist.
   if (
     isHidden &&
     !slices.every(({ metadata }) => observed.slices.some((each) => each.metadata.name === metadata.name))
@@ -64,7 +66,7 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
 }
 
-/** Reports whether the endpoints of a member are known, so that slices can replace its entry in the annotation. */
+/** Reports whether the endpoints of a member are known. Only then can slices replace its entry in the annotation. */
 const hasKnownEndpoints = ({ local }: ObservedFederation, { target }: Member): boolean =>
   target === undefined ? local.slices !== undefined : target.anyReady !== undefined;
 
@@ -135,8 +137,9 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
 }
 
 /**
- * Returns the rendered Service with the labels and annotations of the existing one, whoever wrote them: they belong to
- * the first member, which is not known now (rules I3, I6). The membership annotations are the rendered ones.
+ * Returns the rendered Service with the labels and annotations of the existing Service. All of them stay, whoever wrote
+ * them, because the first member decides about them and is not known now (rules I3, I6). Only the membership
+ * annotations are the rendered ones.
  */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
   const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;

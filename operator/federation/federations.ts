@@ -75,9 +75,13 @@ export class Federations implements Federation, DiscoveryListener {
     for (const key of new Set([...source.membershipsOf(cluster), ...keys])) this.add(key);
   }
 
-  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  /**
+   * Handles a change of a namespace in the source cluster: it was created or deleted, or what this operator may do in
+   * it has changed.
+   */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
-    // The number of namespaces that are created is limited: a deleted one leaves room for one that a waiting key needs.
+    // The operator creates a limited number of namespaces. A deleted namespace leaves room for one that a waiting key
+    // needs.
     const isWaiting = (key: string): boolean => state === 'missing' && !this.#derivation.isSettled(key);
     for (const key of this.#derivation.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.add(key);

@@ -1,7 +1,7 @@
 /**
  * The source cluster as a party of federated Services (rules I1, I5, I7). The Services that `--federated-selector`
- * selects are read like those of a target, with the pods behind them. They join while the Lease of local memberships
- * is held. Without a selector nothing is read, and nothing joins.
+ * selects are read like those of a target, with the pods behind them. They join while this operator holds the Lease of
+ * local memberships, and in gateway mode also without it. Without a selector nothing is read, and nothing joins.
  */
 import { parseSelectorText, type Selector } from '../../crds/selector.ts';
 import { localMember, NO_LOCAL_MEMBER, observeLocalMember } from './observe.ts';
@@ -53,8 +53,8 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   /**
-   * Reports whether a write may be sent now. It may if we certainly hold the Lease of local memberships. It also may if
-   * we do not count as the holder, because the write was then decided without the Lease.
+   * Reports whether a write may be sent now: either we certainly hold the Lease of local memberships, or we do not
+   * count as its holder. In the second case the write was decided without the Lease, and does not need it.
    */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 

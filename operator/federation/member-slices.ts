@@ -20,10 +20,11 @@ import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns a target's member as the construct takes it, with the present endpoints of the gateway. Whatever is not known
- * about the gateway or the pods is taken from the existing slices. For example, until the first verdict of the probes,
- * the slices say whether the gateway is alive (rule F2). If the gateway has no address, or the target cannot be read,
- * the member has no endpoints, and the construct renders no slices for it.
+ * Returns a target's member in the form that the construct takes, with the present endpoints of the gateway. Whatever
+ * is not known about the gateway or the pods is taken from the existing slices. For example, until the first verdict of
+ * the probes, the slices say whether the gateway is alive (rule F2). The result has no endpoints if the cluster's
+ * `knowledge` is not `known`, if the target has no known gateway, or if neither the gateway nor the existing slices
+ * have an address. The construct then renders no slices for the member.
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
   const { link, knowledge } = target;
@@ -39,7 +40,8 @@ export type GatewayTarget = Pick<TargetParty, 'gateway' | 'anyReady'>;
 
 /**
  * Returns the endpoints of a target's gateway. Whatever is not known about the gateway or the pods is taken from the
- * target's existing slices. Undefined if the Link has no gateway, or the gateway has no address.
+ * target's existing slices. Undefined if the target has no known gateway, or if neither the gateway nor the slices have
+ * an address.
  */
 export function gatewayEndpointsOf(
   { gateway, anyReady }: GatewayTarget,
@@ -52,8 +54,8 @@ export function gatewayEndpointsOf(
 }
 
 /**
- * Returns the slices of the local Service that are to be copied. There are none while the slices are not known, or the
- * local membership is not ours to decide.
+ * Returns the slices of the local Service that are to be copied. There are none while the local Service or its slices
+ * are not known, or while another decides about the local membership.
  */
 export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
   knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
@@ -86,8 +88,9 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
 }
 
 /**
- * Returns the existing slices that stay because the construct does not render their member: its cluster cannot be read,
- * or its endpoints are not known. The slices of a target that cannot be read get the present state of its gateway.
+ * Returns the existing slices that stay because the construct renders no slices for their member: the Service or the
+ * endpoints of the member are not known. If the `knowledge` about a target is `unknown`, its slices get the present
+ * addresses and readiness of its gateway.
  */
 export function retainedSlices(
   observed: ObservedFederation,
@@ -123,7 +126,8 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 
 /**
  * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If none
- * of them has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready.
+ * of these slices has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready. While it is
+ * not known whether there is a gateway, the slices stay as they are.
  * @param of name of the Service that the slices belong to, and the prefix of their names. The names identify the
  *   slices, since their labels may have been removed
  */
@@ -166,7 +170,8 @@ export function refreshedSlices(
 
 /**
  * Returns the addresses of a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing
- * slices. If the addresses or the verdict are not known, they are taken from these endpoints.
+ * slices. If the addresses or the verdict are not known, they are taken from these endpoints. Without such endpoints,
+ * the last verdict counts. A gateway without any verdict counts as alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

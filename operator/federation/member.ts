@@ -9,11 +9,11 @@ export interface Member {
   /** The target cluster; undefined for the local cluster. */
   readonly target: TargetParty | undefined;
   /**
-   * The Service that joins. Undefined if the membership stays as it is: the Service is not known, is too large (see
-   * `kept`), or another operator decides about it.
+   * The Service that joins. Undefined if the membership stays as it is: the Service is not known or is too large (see
+   * `kept`), or another operator or controller decides about the membership.
    */
   readonly service: Service | undefined;
-  /** Why the membership stays as it is although the Service is known. @default - no obstacle is known */
+  /** Why the membership stays as it is although the Service is known. @default - no reason is known */
   readonly kept?: Refusal;
   /** Note for the status: which ports of the federated Service the member lacks. */
   readonly note?: string;

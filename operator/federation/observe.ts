@@ -37,7 +37,8 @@ export function observeMember(
     seniority: { createdAt: settings.createdAt, name: settings.name },
     mayHaveMember: settings.federatedServiceSelector !== undefined,
     mode: isFlat ? 'remote-discovery' : 'gateway',
-    // The first call starts to watch Secrets. Without a flat member the operator needs no right to read them.
+    // The first call of `has` starts a watch of Secrets. Without flat members, the operator needs no permission to read
+    // them.
     isDiscoverable: isFlat && service !== undefined ? around.discovery.has(settings.cluster) : undefined,
     isAdmitted,
     isWithinBytes,

@@ -27,7 +27,7 @@ interface Party {
   readonly service?: Service | undefined;
 }
 
-/** A target cluster that has a Link. */
+/** A target cluster that has a Link, may have one, or had one. */
 export interface TargetParty extends Party {
   readonly link: Pick<
     LinkView,
@@ -52,7 +52,8 @@ export interface TargetParty extends Party {
   readonly mode: MirrorMode;
   /**
    * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4). Undefined
-   * while that is not known, or if the operator may not read the Secrets.
+   * while that is not known, or if the operator may not read the Secrets. Also undefined if the answer is not needed,
+   * because there is no Service or the Link does not ask for flat mode.
    */
   readonly isDiscoverable: boolean | undefined;
   /** Whether this member is within the Link's limit on the number of members (rule E10). */
@@ -70,12 +71,14 @@ export interface TargetParty extends Party {
 /** The source cluster, which holds the federated Service. */
 export interface LocalParty extends Party {
   /**
-   * Whether this operator holds the Lease of local memberships. If not, the local membership is left to the holder of
-   * the Lease (rule I7). The holder may be Linkerd's local mirror, which deletes a federated Service without membership
-   * annotations, as in gateway mode.
+   * Whether this operator holds the Lease of local memberships. If not, a local membership in flat mode is left to the
+   * holder of the Lease (rule I7). The holder may be Linkerd's local mirror. It deletes federated Services without
+   * membership annotations, such as those in gateway mode.
    */
   readonly isHeld: boolean;
-  /** The slices of the local Service; undefined while they are not known. */
+  /**
+   * The slices of the local Service; undefined while they are not known, or if there is no selector for local members.
+   */
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 

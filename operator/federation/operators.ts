@@ -15,8 +15,8 @@ import type { Member } from './member.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /**
- * Returns the namespace of the operator that a federated Service names; undefined if the Service names none, or a
- * namespace that is certainly gone.
+ * Returns the namespace of the operator that a federated Service names. Undefined if there is no federated Service, if
+ * it names no operator, or if it names a namespace that is certainly gone.
  */
 export function operatorOf(live: Service | undefined, { own, isGone }: Operators): string | undefined {
   const operator =
@@ -26,14 +26,21 @@ export function operatorOf(live: Service | undefined, { own, isGone }: Operators
 
 /**
  * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another one (`another`). With
- * `none`, no operator is known to serve it, and this operator does not.
+ * `none`, no operator is known to serve it. Since another one may, this operator leaves it alone.
  */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
- * Returns who serves a federated Service. For a Service that names no operator, the result is `own` if a cluster of
- * this operator's Links has a Service of that name or is a member. It is `shared` if only the local cluster is a
- * member, since all operators know that cluster.
+ * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. If it
+ * names none, the first of these cases that applies decides:
+ * - `own`: a target has a selected Service of that name; or a target is a member, or has slices here, and does not seem
+ *   to belong to another operator (see `TargetParty.isLinked`).
+ * - `none`: other targets are members, or have slices here.
+ * - `shared`: the local cluster is a member, has slices here, or has a selected Service. All operators know that
+ *   cluster.
+ * - `own`: a target may yet have a member.
+ * - `shared`: this operator has targets.
+ * - `none`: it has no targets.
  */
 export function standingOf(observed: ObservedFederation): Standing {
   const { live, local, targets, operators, slices } = observed;
@@ -47,8 +54,8 @@ export function standingOf(observed: ObservedFederation): Standing {
   const isListed = membershipOf(observed)?.local === true || slices.some((slice) => memberOf(slice) === undefined);
   if (isListed || local.service !== undefined) return 'shared';
   if (targets.some(mayYetHaveMember)) return 'own';
-  // Somebody who names no operator, such as Linkerd's local mirror, left the Service without members. An operator that
-  // has Links knows by now that none of its clusters has a member.
+  // Somebody who adds no mark, such as Linkerd's local mirror, left the Service without members. An operator with
+  // targets knows by now that none of them has a member, so it may serve the Service.
   return targets.length > 0 ? 'shared' : 'none';
 }
 
@@ -57,14 +64,17 @@ export const anothersRefusal = ({ namespace, live, operators: { own } }: Observe
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 
 /**
- * Whether a federated Service must name this operator. `unsure`: it names this operator until all clusters have been
- * read.
+ * Whether a federated Service must name this operator. With `unsure`, it keeps naming this operator until all clusters
+ * have been read.
  */
 export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
- * Returns whether a federated Service must name this operator. It must as soon as a cluster of this operator's Links
- * has a Service of that name or is a member, and until no target cluster is a member any more.
+ * Returns whether a federated Service must name this operator. It must if a target has a selected Service of that name,
+ * or if a target is a member that does not seem to belong to another operator. Once the Service names this operator, it
+ * does so as long as any target is a member.
+ * @param isAwaited whether the Service is kept without members because a cluster may still have one. If so, it must
+ *   name this operator
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,

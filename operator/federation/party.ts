@@ -36,7 +36,7 @@ export interface Participant<P extends TargetParty | LocalParty> {
 /** A target cluster that takes part through the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /** Tells whether the cluster certainly has no member under a key, so that its membership may be removed. */
+  /** Tells whether the cluster certainly has no member under a key. Only then may its membership be removed. */
   readonly members: Certainty;
 }
 
@@ -55,7 +55,7 @@ export interface Federation {
    * Interrupts the reconciles under way before their next write, and reconciles all keys again. Called when a Lease is
    * acquired or lost, since that changes who decides about memberships (rule I7). Resolves when the interrupted
    * reconciles have ended.
-   * @param reason why the reconciles are interrupted; after a RevokedError, requests already sent are not awaited
+   * @param reason why the reconciles are interrupted. If it is a RevokedError, requests already sent are not awaited
    */
   interrupt(reason?: unknown): Promise<void>;
 }

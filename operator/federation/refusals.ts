@@ -50,8 +50,8 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
 }
 
 /**
- * Returns why no Service of this namespace and name can join. In the result, `isKept` means that existing objects stay,
- * because the namespace may not be written to.
+ * Returns why no Service of this namespace and name can join; undefined if nothing prevents all of them. In the result,
+ * `isKept` means that existing objects stay, because the namespace cannot be read or must not be written to.
  */
 export function refusalOfAll({
   namespace,
@@ -132,7 +132,7 @@ export const TOO_LARGE = refused(
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** Everything but the Service itself that decides whether it fits into a federated Service. */
+/** What decides, apart from the member itself, whether the member fits into a federated Service. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */
@@ -145,7 +145,7 @@ export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit
   if (mode === 'gateway') {
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
     if (portsIn(mode, service).length === 0) return NO_PORT_CROSSES;
-    // Existing slices keep their addresses until the next lookup of the gateway's host name.
+    // Until the gateway's host name has been resolved, existing slices keep their addresses.
     const isReachable = target === undefined || isResolved(target) || isListed(target, 'gateway', before);
     return isReachable ? undefined : WAITING_FOR_ADDRESS;
   }

@@ -27,7 +27,10 @@ export class LocalReport {
   readonly #options: LocalReportOptions;
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
-  /** Reason and message last reported, or assumed, for each selected Service; empty if the Service has joined. */
+  /**
+   * Reason and message last reported for each selected Service; empty if it has joined. Services that were selected
+   * when the operator started begin as empty: they are assumed to have joined.
+   */
   readonly #known = new Map<string, string>();
 
   constructor(options: LocalReportOptions) {

@@ -19,7 +19,7 @@ import type { FederationParty } from './party.ts';
 /** The Lease under which the memberships of a Link are written. */
 export interface MembershipLease {
   readonly isHeld: boolean;
-  /** Identity of the holder if it is not this operator. */
+  /** Identity of another holder of the Lease; undefined if none is known. */
   readonly heldBy: string | undefined;
   /** Whether we certainly hold the Lease at this moment. Asked right before each write. */
   readonly mayWrite: boolean;
@@ -45,9 +45,9 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that have not been reconciled since all members were listed, or since the Lease was acquired; undefined before
-   * the first list. The value says whether the key has been observed since then: a reconcile that observed the key
-   * earlier does not count.
+   * Keys that have not been reconciled since all members were listed, or since the Lease was acquired; undefined until
+   * the members have been listed. The value says whether the key has been observed since then: a reconcile that
+   * observed the key earlier does not count.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
@@ -64,7 +64,7 @@ export class SessionParty implements FederationParty, AspectListener {
 
   /**
    * Status of each selected Service, by key. Undefined until all of them have been reconciled, and while we do not hold
-   * the Lease; the status of the Link keeps its last entries until then.
+   * the Lease. Meanwhile, the status of the Link keeps its last entries.
    */
   get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
     return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
