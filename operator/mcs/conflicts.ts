@@ -1,8 +1,8 @@
 /**
  * Resolves conflicts between exports of one name in several clusters by the rules of KEP-1645: the oldest export
- * decides, and the ports of all exports are merged by name and by number. Exports that a ServiceImport already consists
- * of take precedence over new ones. Pure. Apart from that precedence, the result is the same in every cluster that sees
- * the same exports with the same ages.
+ * decides, and the ports of all exports of its type are merged by name and by number. Exports that a ServiceImport
+ * already consists of take precedence over new ones. Pure. Apart from that precedence, the result is the same in every
+ * cluster that sees the same exports with the same ages.
  */
 import type { ImportPort } from '../../constructs/rendered/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';

@@ -22,7 +22,9 @@ export interface ImportDecision {
    * it (rule K7).
    */
   readonly isLeft: boolean;
-  /** Namespace of the other operator that serves the ServiceImport; undefined if no other is known to serve it. */
+  /**
+   * Namespace of the other operator that the objects are left to; undefined if they are not left to a known operator.
+   */
   readonly another?: string;
   /**
    * The clusters that are part of the ServiceImport, sorted by id; undefined if its status is not ours to write now.
@@ -31,9 +33,12 @@ export interface ImportDecision {
   readonly refusal: ImportRefusal | undefined;
   /** What is left out of a usable ServiceImport, and why; empty if nothing is. */
   readonly notes: readonly string[];
-  /** The known exports with their conflicts resolved; undefined if there are none. */
+  /** The known valid exports with their conflicts resolved; undefined if there are none. */
   readonly resolution: Resolution | undefined;
-  /** The local export; undefined if there is none, or it is not known. */
+  /**
+   * The local export, valid or not. Undefined if there is none, or while the exports or the id of the local cluster are
+   * not known.
+   */
   readonly local: ReadExport | undefined;
   /** Ids of the clusters whose exports were compared, sorted. */
   readonly compared: readonly string[];
@@ -102,15 +107,15 @@ export function decideImport(given: ObservedImport): ImportDecision {
     const plan = planOf(observed, type, sources, decides && { ...decides, order: order.join(',') });
     return { ...common, sources, ...desired(observed, plan), ...(isOver && { refusal: AWAITED }) };
   } catch (error) {
-    // The construct refused data of a cluster: nothing of it is written, and the existing objects stay.
+    // The construct refused data of a cluster. The existing objects stay, and their slices still follow the gateways.
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
     return { ...common, sources, refusal, notes: [], manifests: standing(observed) };
   }
 }
 
 /**
- * Applies the limits of Links on written bytes (rule E10). The existing objects of a cluster beyond its limit stay as
- * they are. A cluster without existing objects is not imported from.
+ * Applies the limits of Links on written bytes (rule E10). If a cluster is beyond its limit, its existing objects stay
+ * as they are. If it has none yet, nothing is imported from it.
  */
 function withinBytes(observed: ObservedImport): ObservedImport {
   const { targets, local } = observed;

@@ -169,7 +169,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
     this.#options.parties.forgetAnswers(key, exports, this.#standing(key));
     const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
-    // A pod that waits for an answer is yet to go: what failed when it was to go before is not tried sooner for that.
+    // If the target has yet to confirm that a pod is gone, the objects of the pod are still to be removed. The key then
+    // keeps the backoff of its earlier failures.
     const isPending = departures.includes(Infinity);
     return merged([reported, { isPending, requeueAfterMs: soonest(departures) }]);
   }

@@ -1,7 +1,7 @@
 /**
- * Renders the manifests of one ServiceImport from what is observed and decided. It uses a construct that users can
- * compose too. Services are written first, since the ServiceImport contains the address of the derived Service, and
- * slices contain the addresses of the Services that stand for pods. Pure.
+ * Renders the manifests of one ServiceImport from what is observed and decided. The manifests come from a construct
+ * that users can use too. Services are written first, since the ServiceImport contains the address of the derived
+ * Service, and slices contain the addresses of the Services that stand for pods. Pure.
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
@@ -58,8 +58,8 @@ export const standing = (observed: ObservedImport): ImportManifests => ({
 });
 
 /**
- * Returns all our objects as {@link standing} does, except those of the clusters in `left`, which are known to export
- * nothing.
+ * Returns all our objects as {@link standing} does, except those of the clusters in `left`, which are known to have no
+ * valid export.
  */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(
@@ -170,7 +170,8 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
     return { manifests: unhidden(observed, plan, all), refusal: undefined, notes };
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
-  // Until then, the existing ServiceImport stays with its former address, and so do the objects of a headless one.
+  // Until the API server has chosen, the existing ServiceImport keeps its former address. If it was headless, its
+  // slices and the Services of its pods stay.
   const kept = standing(observed);
   return {
     manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },
@@ -180,8 +181,8 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
 }
 
 /**
- * Keeps the annotation that makes Linkerd ignore the slices of the derived Service until all slices carry the label
- * that assigns them to it. This only concerns a change from flat to gateway mode.
+ * Delays the removal of the annotation that makes Linkerd ignore the slices of the derived Service. The annotation
+ * stays until every slice carries the label that names the Service. Only a change from flat to gateway mode needs this.
  */
 function unhidden(observed: ObservedImport, { type, mode }: ImportPlan, manifests: ImportManifests): ImportManifests {
   const { name, derived, imported } = observed;
@@ -199,7 +200,7 @@ const importsIn = (objects: readonly ApiJson[]): readonly Desired[] =>
 
 /**
  * Renders the objects of all clusters. If the construct refuses the endpoints of a cluster, the cluster is rendered
- * without endpoints, so that it does not prevent the import of others.
+ * without endpoints, so that the other clusters are imported all the same.
  */
 function soundly(observed: ObservedImport, plan: ImportPlan, clusters: readonly ImportedCluster[]): readonly ApiJson[] {
   const render = (given: readonly ImportedCluster[]): readonly ApiJson[] => rendered(observed, plan, given);

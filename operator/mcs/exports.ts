@@ -25,8 +25,9 @@ export interface ExportedService {
   /** Id of the cluster. */
   readonly cluster: string;
   /**
-   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be parsed. A target can
-   * report any time, so this is never before the creation of the cluster's Link (rule K2).
+   * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be parsed. A target could
+   * claim a time in the distant past, so a time before the creation of the cluster's Link counts as that creation (rule
+   * K2).
    */
   readonly createdAt: number;
   /** Uid of the ServiceExport. */

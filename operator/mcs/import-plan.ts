@@ -23,7 +23,10 @@ export interface ImportPlan extends Shape {
   readonly sources: readonly Source[];
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
-  /** IP families; empty if this cluster supports none that the Service has, and so cannot reach the Service. */
+  /**
+   * IP families; empty if clients reach pods directly (flat mode), but this cluster supports no IP family of the first
+   * export.
+   */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
   /**
@@ -128,9 +131,9 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 }
 
 /**
- * Returns how clients reach the ServiceImport. The present mode stays while the exports of one of its clusters are not
- * known. Otherwise the mode is flat if all Links of its targets ask for flat mode. If only the local cluster exports
- * the Service, the mode is gateway: copies of the local slices then lead to the pods.
+ * Returns how clients reach the ServiceImport. While the exports of one of its clusters are not known, the mode of the
+ * existing derived Service stays. Otherwise the mode is flat if all Links of its targets ask for flat mode. If only the
+ * local cluster exports the Service, the mode is gateway: copies of the local slices then lead to the pods.
  */
 function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): Shape['mode'] {
   const stays = sources.some(({ exported }) => exported === undefined);

@@ -118,7 +118,10 @@ export class Imports implements ServiceImports, ImportListener {
     return [...this.partsOf(cluster)].filter((key) => this.#watched.isRefusedIn(splitKey(key).namespace));
   }
 
-  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  /**
+   * Handles a change of a namespace in the source cluster: it was created or deleted, or what this operator may do in
+   * it has changed.
+   */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (state === 'missing') return;
     for (const key of this.#derivation.keys()) if (splitKey(key).namespace === namespace) this.add(key);

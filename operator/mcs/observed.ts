@@ -25,18 +25,18 @@ interface Party {
   readonly serviceExport?: ServiceExport | undefined;
   /** The Service of the same name; absent if there is none, or it is not known. */
   readonly service?: Service | undefined;
-  /** The slices of that Service, of any type and content; undefined while they are not known. */
+  /** The slices of {@link service}, of any type and content; undefined while they are not known. */
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 
-/** A target cluster that has a Link. */
+/** A target cluster that has a Link, may have one, or had one. */
 export interface TargetExporter extends Party {
   readonly link: Pick<LinkView, 'cluster' | 'clusterDomain'>;
-  /** When the Link was created, RFC 3339. */
+  /** When the Link was created, RFC 3339; an empty string if the cluster has no session. */
   readonly linkedAt: string;
   /**
-   * How the Link wants the target's Services to be reached: `spec.federation`. @default - gateway mode if the Link has
-   * a gateway, flat mode otherwise
+   * How the Link wants the target's Services to be reached: `spec.federation`. Without that field, the mode is gateway
+   * if the Link has a gateway, and flat otherwise.
    */
   readonly mode: MirrorMode;
   /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */

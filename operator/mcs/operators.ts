@@ -29,8 +29,8 @@ export function operatorOf(
 
 /**
  * Reports whether the derived Service names another operator, although the ServiceImport in the store names this one.
- * Either somebody has edited the Service, or another operator has taken over both, and the watch has yet to show the
- * new ServiceImport.
+ * Either somebody has edited the Service, or another operator has taken over both objects, and the watch has yet to
+ * show the new state of the ServiceImport.
  */
 export function isInDoubt(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
@@ -41,6 +41,9 @@ export function isInDoubt(
   return ofDerived !== undefined && ofDerived !== operators.own;
 }
 
-/** Reports whether a ServiceImport records exports of the local cluster only, which all operators know. */
+/**
+ * Reports whether a ServiceImport records exports, and all of them are of the local cluster. All operators know that
+ * cluster.
+ */
 export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boolean =>
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;

@@ -106,7 +106,8 @@ export class ImportParties {
   }
 
   /**
-   * Discards the known ids, so that they are decided anew. Called when a claim, or who takes part, may have changed.
+   * Discards the known ids, so that they are decided anew. Called when the id that a cluster claims, or the set of
+   * clusters that take part, may have changed.
    */
   identify(): void {
     this.#ids = undefined;
@@ -135,7 +136,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns how long the grace period of each unknown cluster still lasts, in milliseconds; negative once it is over.
+   * Returns how much longer the grace period lasts for each cluster whose exports or id are not known, in milliseconds;
+   * negative once it is over.
    */
   awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
     const { settleMs = SETTLE_MS } = this.#options;
@@ -203,8 +205,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns the clusters that have no session: those whose Links take exports, and those that have objects here and may
-   * have a Link.
+   * Returns the clusters without a session that may be part of a ServiceImport: those whose Links take exports, and
+   * those that may have a Link and have objects in the ServiceImport.
    */
   #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
     const { mayHaveLink, exporting, serving } = this.#options;

@@ -13,8 +13,8 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** The id that the cluster claims; null if it claims none, undefined while that is not known. */
   readonly claimedId: string | null | undefined;
   /**
-   * Start of the cluster's grace period, in milliseconds on the monotonic clock: when the operator began to read the
-   * exports or, before that, when it learned that it would.
+   * Start of the cluster's grace period, in milliseconds on the monotonic clock. The period starts when the operator
+   * learns that it will read the exports, and starts again when it begins to read them.
    */
   readonly sinceMs: number;
   /** Returns the keys of the cluster's exports, and of ServiceImports that may need work because of the cluster. */
@@ -22,8 +22,8 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** Returns what is known of the cluster's export under a key. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
   /**
-   * Tells whether the cluster certainly has no ServiceExport under a key, or no Service, so that its objects may be
-   * removed.
+   * Tells whether the cluster certainly has no ServiceExport, or no Service, under a key. Only then may the objects
+   * that are derived from its export be removed.
    */
   readonly exports: Certainty;
   /** Begins to read exports. Called once ServiceImports can be read in the source cluster; further calls do nothing. */
@@ -36,7 +36,7 @@ export interface ImportParty extends Exporting<TargetExporter> {
   /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
   /**
-   * Tells whether a pod is certainly gone from an exported Service, so that the objects that stand for the pod may be
+   * Tells whether a pod is certainly gone from an exported Service. Only then may the objects that stand for the pod be
    * removed.
    */
   readonly pods: PodAnswers;
@@ -50,8 +50,8 @@ export interface ServiceImports {
    */
   join(party: ImportParty): void;
   /**
-   * Ends the participation of a cluster. The objects of the cluster are removed if it has no Link. Resolves when no
-   * write is under way that was decided while the cluster took part.
+   * Ends the participation of a cluster. The objects of the cluster are removed if it has no Link. Resolves when all
+   * writes that were decided while the cluster took part have ended.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key. Called when an export has changed. */
@@ -61,13 +61,13 @@ export interface ServiceImports {
   /** Returns the keys of the ServiceImports that a target cluster is part of. */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns those keys of {@link partsOf} whose ServiceImports still have objects to remove, for a cluster without a
-   * Link. Keys whose objects this operator certainly cannot remove are left out.
+   * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports still have objects to
+   * remove. Keys whose objects this operator certainly cannot remove are left out.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * Returns those keys of {@link partsOf} whose ServiceImports keep the objects of a cluster without a Link, because
-   * ServiceImports cannot be read in that namespace (rule K5).
+   * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports keep the objects of the
+   * cluster, because ServiceImports cannot be read in the namespace of the key (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }

@@ -17,7 +17,9 @@ import type { ObservedImport, TargetExporter } from './observed.ts';
 
 /** The imported pods of one cluster. */
 export interface ImportedPods {
-  /** Each pod has the ClusterIPs of the Service that stands for it; none before that Service has them. */
+  /**
+   * The pods, each with the ClusterIPs of the Service that stands for it. A pod has none until that Service has them.
+   */
   readonly pods: readonly ImportedPod[];
   /** Why some pods are not imported, for the status; empty if all are. */
   readonly notes: readonly string[];
@@ -26,8 +28,9 @@ export interface ImportedPods {
 }
 
 /**
- * Chooses the pods of a target that are imported: those that have a Service already, then others by hostname, up to the
- * limit. A pod that is gone and keeps its Service for a while counts as not ready.
+ * Chooses the pods of a target that are imported: all pods that have a Service already and then, up to the limit,
+ * others by hostname. A pod is left out if a foreign Service has the name that its Service needs. A pod that is gone
+ * and keeps its Service for a while counts as not ready.
  */
 export function importedPods(observed: ObservedImport, target: TargetExporter, service: Service): ImportedPods {
   const { name, namespace, isForeign, maxPods } = observed;
@@ -83,8 +86,8 @@ export function gonePods(standing: Standing, target: Omit<TargetExporter, 'depar
 }
 
 /**
- * Returns the hostname of the pod that a slice leads to, if requests address that pod by its hostname; otherwise an
- * empty list.
+ * Returns the hostname of the pod that a slice leads to, as a list. The list is empty if requests do not address that
+ * pod by its hostname.
  * @param service name of the headless Service that the pod belongs to
  */
 const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, service: string): readonly string[] => {
@@ -140,9 +143,9 @@ const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >
 
 /**
  * Returns the ports at which a pod without a hostname can be reached. A request to such a pod names only the Service
- * and a port number. If the Service has a port with that number, Linkerd uses it; otherwise it uses the pod's port with
- * that number. A port of the pod is therefore left out if the Service has a differently named port with the same number
- * and protocol.
+ * and a port number. Linkerd uses the Service's port with that number if there is one, and the pod's port with that
+ * number otherwise. A port of the pod is therefore left out if the Service has a differently named port with the same
+ * number and protocol.
  */
 const reachable = (ports: ImportedPod['ports'], { spec }: Service): ImportedPod['ports'] =>
   ports.filter(({ name = '', port, protocol = 'TCP' }) =>

@@ -41,8 +41,8 @@ export interface Shape {
 }
 
 /**
- * A cluster as the construct takes it. It comes with those existing objects of the cluster that stay although the
- * construct does not render them, and with notes about pods that are not imported.
+ * A cluster in the form that the construct takes, with those of its existing objects that stay although the construct
+ * does not render them, and with notes about pods that are not imported.
  */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
   readonly cluster: ImportedCluster;
@@ -53,8 +53,8 @@ export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
 const NOTHING: SourceCluster['retained'] = { services: [], slices: [] };
 
 /**
- * Returns a cluster as the construct takes it, and the existing objects of the cluster that stay. If the cluster has no
- * endpoints, the construct renders no slices for it.
+ * Returns a cluster in the form that the construct takes, and the existing objects of the cluster that stay. If the
+ * cluster has no endpoints, the construct renders no slices for it.
  */
 export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);
@@ -105,7 +105,10 @@ export function followingGateways(observed: ObservedImport): readonly KubeObject
   return [...observed.imported.filter(({ metadata }) => !former.has(metadata.name)), ...followed];
 }
 
-/** Returns the gateway that the Services of a target's pods lead to; undefined while it has no address. */
+/**
+ * Returns the gateway that the Services of a target's pods lead to. Undefined if the target has no known gateway, or if
+ * neither the gateway nor the slices of these Services have an address.
+ */
 const podGateway = (observed: ObservedImport, target: TargetExporter) => {
   const { gateway, service, slices = [] } = target;
   const anyReady = service !== undefined && readSlices(service, slices).anyReady;
@@ -149,7 +152,8 @@ const refreshedPodSlices = (
   target: TargetExporter | undefined,
   slices: readonly EndpointSlice[],
 ): readonly KubeObject[] =>
-  // Somebody may remove a label, but not change the name, which starts with the name of the Service.
+  // The slices are grouped by their names, which start with the names of their Services. Unlike a label, a name cannot
+  // be changed or removed.
   [...Map.groupBy(slices, ({ metadata }) => withoutSuffix(metadata.name))].flatMap(([service, of]) =>
     refreshedSlices(target ?? {}, of, { service, slicePrefix: service }),
   );
@@ -169,8 +173,8 @@ const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
   (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
 /**
- * Returns a slice whose pods are not known, without the ports that are no longer imported; an empty list if no port is
- * left.
+ * Removes the ports that are no longer imported from a slice whose pods are not known. Returns the slice as a list,
+ * which is empty if no port is left. If the ServiceImport has no ports, the slice stays as it is.
  * @param had ports that the cluster exports
  */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {

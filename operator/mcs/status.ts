@@ -1,6 +1,6 @@
 /**
  * The statuses of a ServiceImport and of the local ServiceExport, with KEP-1645's reasons (rules K1, K2). An operator
- * writes those of its own cluster only. Pure.
+ * writes only the statuses of its own cluster. Pure.
  */
 import { Label } from '../../crds/wire.ts';
 import { type Condition, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
@@ -45,8 +45,10 @@ export function importStatus(
 }
 
 /**
- * Returns the status of the local ServiceExport; undefined while it is not known whether there is one.
- * @param awaits whether another cluster is about to become known: `Conflict` then stays as it is
+ * Returns the status of the local ServiceExport; undefined while the exports or the id of the local cluster are not
+ * known.
+ * @param awaits whether the exports of a cluster are about to become known. If so, `Conflict` of a valid export stays
+ *   as it is
  */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,

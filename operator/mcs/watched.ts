@@ -44,7 +44,10 @@ export class WatchedImports {
     return this.kind.stateIn(namespace) === 'readable';
   }
 
-  /** Whether ServiceImports of a namespace certainly cannot be read: the API server does not serve them, or refuses. */
+  /**
+   * Whether ServiceImports of a namespace certainly cannot be read, because the API server does not serve them or
+   * forbids access to them.
+   */
   isRefusedIn(namespace: string): boolean {
     return ['missing', 'forbidden'].includes(this.kind.stateIn(namespace));
   }
