@@ -2,7 +2,7 @@
  * Derivations, and the one controller that runs all of them. A derivation describes one kind of derived objects: how
  * their state is observed, what is decided from it, what is written, and what is reported. The order of these steps is
  * defined here, and so is the reaction to an interruption, a conflict, or a namespace that may be gone. A forecast
- * makes the same steps without a controller.
+ * takes the same steps without a controller.
  */
 import { jittered } from '../kube/backoff.ts';
 import { keyOf, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
@@ -59,7 +59,8 @@ export interface Derivation<O, D, R extends Reason = Reason> {
   /** Called after each pass, successful or not, with what the pass has written. @default - nothing is done */
   wrote?(key: string, observed: O, decision: D, pass: Pass<R>): Promise<void> | void;
   /**
-   * Reports the result of a pass. Called when the key is settled or cannot be, but not while there is more to write.
+   * Reports the result of a pass. Called when everything has been written, or something cannot be written. Not called
+   * while there is more to write, or while a write is held back.
    * @returns an outcome to add to that of the pass: when the key is reconciled again, and what failed in the report
    */
   settled(key: string, observed: O, decision: D, pass: Pass<R>, signal: AbortSignal): Promise<Outcome> | Outcome;
@@ -74,14 +75,17 @@ export interface Why {
 /** What the steps of all derivations use. */
 export interface StepContext {
   readonly applier: Pick<Applier, 'execute' | 'under'>;
-  /** Time until the operator tries again to use a name that a foreign object has, in milliseconds. */
+  /**
+   * Time until the operator tries again to use a name that a foreign object has, or a namespace that is gone, in
+   * milliseconds.
+   */
   readonly conflictRetryMs: number;
   /** Turns of the event loop for long work. @default - all work is done in one turn */
   readonly turns?: Turns | undefined;
 }
 
 /**
- * Makes the next step towards what a derivation has decided.
+ * Takes the next step towards what a derivation has decided.
  * @param decide decides anew after a failed request, which may have taken long. @default - the first decision stays
  */
 export function stepOf<O, D, R extends Reason>(
@@ -114,8 +118,8 @@ export interface Deriving extends Omit<ControllerOptions, 'reconcile'>, StepCont
   /** Called when a Service was written or deleted. @default - nothing is done */
   readonly serviceWritten?: (key: string) => void;
   /**
-   * Merges requests to reconcile all keys: each waits `quietMs` for another request, in milliseconds. @default - none
-   * waits
+   * Merges requests to reconcile all keys. Each waits `quietMs` milliseconds for another request. @default - requests
+   * do not wait
    */
   readonly gathering?: { readonly quietMs: number | undefined };
 }
@@ -125,8 +129,8 @@ export interface DerivationOptions<O, D, R extends Reason> extends Deriving {
 }
 
 /**
- * Time until a write is tried again that was not sent because a Lease may have been lost, whatever failed before (rule
- * H4).
+ * Time until the operator tries again to send a write that it held back because a Lease may have been lost. Earlier
+ * failures of the key do not prolong this time (rule H4).
  */
 const FENCED_RETRY_MS = 1_000;
 
@@ -138,7 +142,7 @@ export class DerivationController<O, D, R extends Reason> {
   readonly #turns: Turns;
   /** Reconciles under way. {@link interrupt} ends them before their next write. */
   readonly #underWay = new UnderWay();
-  /** Ends the reconciles; undefined before they begin. */
+  /** The signal that ends the reconciles; undefined before {@link run} is called. */
   #stop: AbortSignal | undefined;
 
   constructor(options: DerivationOptions<O, D, R>) {
@@ -174,7 +178,7 @@ export class DerivationController<O, D, R extends Reason> {
   /**
    * Interrupts the reconciles under way before their next write, and reconciles all keys again. Resolves when the
    * interrupted reconciles have ended.
-   * @param reason why they are interrupted; after a RevokedError, requests already sent are not awaited
+   * @param reason why the reconciles are interrupted. If it is a RevokedError, requests already sent are not awaited
    */
   async interrupt(reason: unknown): Promise<void> {
     const ended = this.#underWay.interrupt(reason);
@@ -190,15 +194,15 @@ export class DerivationController<O, D, R extends Reason> {
   }
 
   /**
-   * Resolves when no key waits for a worker or is being reconciled. A request to reconcile all keys that waits for
-   * another one is carried out at once.
+   * Resolves when no key waits for a worker or is being reconciled. If a request to reconcile all keys waits for
+   * another one, it is carried out at once.
    */
   idle(): Promise<void> {
     this.#gathering?.flush();
     return this.#controller.idle();
   }
 
-  /** Removes the controller's metrics. It must not run again. */
+  /** Removes the controller's metrics. The controller must not run again. */
   forget(): Promise<void> {
     return this.#controller.forget();
   }
@@ -216,7 +220,7 @@ export class DerivationController<O, D, R extends Reason> {
     await derivation.wrote?.(key, observed, decision, pass);
     for (const { of, object } of pass.done) if (of === SERVICES) serviceWritten?.(keyOf(object));
     if (signal.aborted) return { again: true };
-    // It is neither as it must be nor refused: what was reported of it stands.
+    // The key is neither settled nor refused, so what was last reported about it remains.
     if (pass.isFenced) return { isPending: true, requeueAfterMs: jittered(FENCED_RETRY_MS) };
     if (pass.again) return pass;
     return merged([pass, await derivation.settled(key, observed, decision, pass, signal)]);

@@ -1,29 +1,39 @@
 /**
- * Keys on their way to a controller. Where all of them are to be reconciled several times in a row, as while clusters are
- * listed, that is done once: when nobody has asked for it for a moment, or after a while at the latest. What is added
- * meanwhile goes with it. A key that is added at another time does not wait.
+ * Merges requests to reconcile all keys before they reach a controller. While clusters are listed, for example, several
+ * such requests arrive in a row. They are carried out once: when no other request has arrived for a while, or when the
+ * first one has waited for five times as long. Keys that are added meanwhile are handed to the controller together with
+ * all keys. While no such request waits, an added key is handed to the controller at once.
  */
 
 export interface GatheringOptions {
   /** Returns all keys; called when they are handed on. */
   readonly all: () => Iterable<string>;
-  /** Takes a key. */
+  /** Adds a key to the controller. */
   readonly add: (key: string) => void;
-  /** Time that a request for all keys waits for another, in milliseconds; the first waits five times as long at most. @default 200 */
+  /**
+   * How long a request for all keys waits for another one, in milliseconds. The first of several requests waits at most
+   * five times as long. @default 200
+   */
   readonly quietMs?: number | undefined;
 }
 
 const QUIET_MS = 200;
-/** A cluster that asks again and again holds up the others no longer. */
+/**
+ * Maximum time for which a request for all keys waits, as a multiple of `quietMs`. A cluster that keeps asking delays
+ * the others no longer than this.
+ */
 const MOST_TIMES = 5;
 
 export class Gathering {
   readonly #options: GatheringOptions;
   readonly #quietMs: number;
-  /** Keys that were added while all of them waited: what is not there any more may need work too. */
+  /**
+   * Keys added while a request for all keys waits. `all` may not return them: a key whose objects are gone may still
+   * need work.
+   */
   readonly #added = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  /** When all are handed on at the latest, on the monotonic clock. */
+  /** Latest time at which a waiting request for all keys is carried out, on the monotonic clock. */
   #dueMs = 0;
 
   constructor(options: GatheringOptions) {
@@ -43,7 +53,7 @@ export class Gathering {
     this.#timer = setTimeout(() => this.flush(), Math.max(0, Math.min(this.#quietMs, this.#dueMs - now)));
   }
 
-  /** Hands on what waits, without waiting. */
+  /** If a request for all keys waits, carries it out at once. */
   flush(): void {
     if (this.#timer === undefined) return;
     const { all, add } = this.#options;
@@ -52,7 +62,7 @@ export class Gathering {
     for (const key of keys) add(key);
   }
 
-  /** Forgets what waits. */
+  /** Drops a waiting request for all keys, and the keys that were added meanwhile. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
