@@ -29,11 +29,11 @@ export function observeMember(
 ): TargetParty {
   const { namespace } = splitKey(key);
   const isFlat = settings.federation === 'flat';
-  const mayCreate = (): boolean => namespaceStateOf(namespace, around) !== 'missing' || around.budget.admits(namespace);
+  const isWanted = service !== undefined && view.createNamespaces && namespaceStateOf(namespace, around) === 'missing';
   return {
     knowledge: isKnown ? 'known' : 'unknown',
     service,
-    link: { ...view, createNamespaces: service !== undefined && view.createNamespaces && mayCreate() },
+    link: view,
     seniority: { createdAt: settings.createdAt, name: settings.name },
     mayHaveMember: settings.federatedServiceSelector !== undefined,
     mode: isFlat ? 'remote-discovery' : 'gateway',
@@ -41,6 +41,7 @@ export function observeMember(
     // them.
     isDiscoverable: isFlat && service !== undefined ? around.discovery.has(settings.cluster) : undefined,
     isAdmitted,
+    isNamespaceAdmitted: !isWanted || around.budget.admits(namespace),
     isWithinBytes,
     gateway,
     lacksGateway: gateway === undefined,

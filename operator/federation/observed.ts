@@ -4,7 +4,7 @@
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
-import type { GatewayView, LinkView, NamespaceState, Operators } from '../mirror/observed.ts';
+import type { GatewayView, LinkView, KnownNamespace, Operators } from '../mirror/observed.ts';
 import type { Seniority } from '../mirror/names.ts';
 import type { ForeignSlices } from '../runtime/plan.ts';
 
@@ -58,6 +58,8 @@ export interface TargetParty extends Party {
   readonly isDiscoverable: boolean | undefined;
   /** Whether this member is within the Link's limit on the number of members (rule E10). */
   readonly isAdmitted: boolean;
+  /** Whether a namespace may be created for this member within the Link's limit on namespaces (rule E10). @default true */
+  readonly isNamespaceAdmitted?: boolean;
   /** Whether this Service is within the Link's limit on written bytes (rule E10). @default true */
   readonly isWithinBytes?: boolean;
   /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
@@ -86,7 +88,7 @@ export interface ObservedFederation {
   /** Namespace and name of the Services that join. */
   readonly namespace: string;
   readonly name: string;
-  readonly namespaceState: NamespaceState;
+  readonly namespaceState: KnownNamespace;
   readonly operators: Operators;
   readonly local: LocalParty;
   /**

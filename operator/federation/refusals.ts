@@ -7,7 +7,13 @@ import { isServiceName } from '../../crds/names.ts';
 import { federatedName, LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { Service } from '../kube/objects.ts';
-import { type Refusal, type RefusalReason, unreadableNamespace } from '../mirror/reasons.ts';
+import {
+  beyondNamespaces,
+  missingNamespace,
+  type Refusal,
+  type RefusalReason,
+  unreadableNamespace,
+} from '../mirror/reasons.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import { isFederated } from '../source/owner.ts';
 import { isResolved, type Member, portsIn } from './member.ts';
@@ -72,15 +78,9 @@ export function refusalOfAll({
         ),
         isKept: true,
       };
-    case 'over limit':
     case 'missing':
-      if (namespaceState === 'missing' && targets.some(createsNamespace)) break;
-      return {
-        refusal: refused(
-          'MissingNamespace',
-          `namespace ${namespace} does not exist in the source cluster; create it, or enable namespace creation`,
-        ),
-      };
+      if (targets.some(createsNamespace)) break;
+      return { refusal: targets.some(wantsNamespace) ? beyondNamespaces(namespace) : missingNamespace(namespace) };
     case 'exists':
   }
   if (!isServiceName(federated)) {
@@ -94,11 +94,12 @@ export function refusalOfAll({
   return undefined;
 }
 
-/**
- * Reports whether a missing namespace is to be created for the Service of a target: the Service can join, and the Link
- * asks for namespaces to be created.
- */
-export const createsNamespace = ({ knowledge, service, isAdmitted, isWithinBytes, link }: TargetParty): boolean =>
+/** Reports whether a missing namespace is to be created for the Service of a target. */
+export const createsNamespace = (target: TargetParty): boolean =>
+  wantsNamespace(target) && target.isNamespaceAdmitted !== false;
+
+/** Reports whether the Service of a target can join, and its Link asks for namespaces to be created. */
+const wantsNamespace = ({ knowledge, service, isAdmitted, isWithinBytes, link }: TargetParty): boolean =>
   knowledge === 'known' &&
   service !== undefined &&
   isAdmitted &&

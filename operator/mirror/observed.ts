@@ -44,7 +44,10 @@ export interface LinkNow {
  * `unreadable`: the namespace does not exist or may not be read, so what is in it is not known; `forbidden`: mirrors
  * may never be written to it; `over limit`: it is missing, and no more namespaces are created for the Link.
  */
-export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden' | 'over limit';
+export type NamespaceState = KnownNamespace | 'over limit';
+
+/** What is known of a namespace, whichever Link wants something in it. */
+export type KnownNamespace = 'exists' | 'missing' | 'unreadable' | 'forbidden';
 
 /** The operator that asks, and what it knows of others in the cluster (rules I9, K7). */
 export interface Operators {

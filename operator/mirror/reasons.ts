@@ -35,6 +35,18 @@ export type MirrorPass = Pass<Refusal>;
 export const unreadableNamespace = (name: string): string =>
   `namespace ${name} cannot be read in the source cluster: it does not exist, or the operator has no Role there; create it and apply the Role that MirrorOperator renders for it, or remove it from --mirror-namespaces`;
 
+/** Refusal for a namespace that is missing, where the Link does not ask for namespaces to be created (rule A3). */
+export const missingNamespace = (name: string): Refusal => ({
+  reason: 'MissingNamespace',
+  message: `namespace ${name} does not exist in the source cluster; create it, or enable namespace creation`,
+});
+
+/** Refusal for a namespace that is missing, where as many as the Link may have are created (rule E10). */
+export const beyondNamespaces = (name: string): Refusal => ({
+  reason: 'LimitExceeded',
+  message: `namespace ${name} does not exist in the source cluster, and as many as the operator creates for a Link (--max-namespaces) have been created; create it, or raise the limit`,
+});
+
 /**
  * Users know their Service; its Endpoints are found first.
  * @param name `namespace/name` of the foreign object

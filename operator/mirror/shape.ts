@@ -6,7 +6,13 @@ import { isServiceName } from '../../crds/names.ts';
 import type { Service, ServicePort } from '../kube/objects.ts';
 import { ByHostname } from './by-hostname.ts';
 import { endpointMirrors } from './endpoint-mirrors.ts';
-import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
+import {
+  beyondNamespaces,
+  missingNamespace,
+  type Refusal,
+  type RefusalReason,
+  unreadableNamespace,
+} from './reasons.ts';
 import { type Claim, type ClaimOwner, endpointMirrorNames } from './names.ts';
 import type { LinkView, Observed } from './observed.ts';
 import { indexOf } from './owned-index.ts';
@@ -78,11 +84,13 @@ const outOfReach = (namespace: string, state: 'forbidden' | 'unreadable'): Shape
         'keep',
       );
 
+const removed = (refusal: Refusal): Shape => ({ kind: 'refused', refusal, existing: 'remove' });
+
 /** Why an exported Service has no mirror, of whatever mode. */
 function notAdmitted(observed: Observed, service: Service): Shape | undefined {
   const { link, name, namespace, namespaceState } = observed;
   const refusal = invalidService(service) ?? invalidName(name, link.cluster);
-  if (refusal !== undefined) return { kind: 'refused', refusal, existing: 'remove' };
+  if (refusal !== undefined) return removed(refusal);
   if (!observed.isAdmitted) {
     return refused(
       'LimitExceeded',
@@ -90,18 +98,8 @@ function notAdmitted(observed: Observed, service: Service): Shape | undefined {
       'keep',
     );
   }
-  if (namespaceState === 'over limit') {
-    return refused(
-      'LimitExceeded',
-      `namespace ${namespace} does not exist in the source cluster, and as many as the operator creates for a Link (--max-namespaces) have been created; create it, or raise the limit`,
-    );
-  }
-  if (namespaceState === 'missing' && !link.createNamespaces) {
-    return refused(
-      'MissingNamespace',
-      `namespace ${namespace} does not exist in the source cluster; create it, or enable namespace creation`,
-    );
-  }
+  if (namespaceState === 'over limit') return removed(beyondNamespaces(namespace));
+  if (namespaceState === 'missing' && !link.createNamespaces) return removed(missingNamespace(namespace));
   return undefined;
 }
 

@@ -1,14 +1,14 @@
 /** Whether mirrors may be written to a namespace (rules A3, E8), and whether the namespace exists. */
 import { isProtectedNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
-import type { NamespaceState, Operators } from '../mirror/observed.ts';
+import type { KnownNamespace, Operators } from '../mirror/observed.ts';
 import { isCertainlyGone, type SourceNamespaces } from './namespaces.ts';
 import type { SourceStores } from './stores.ts';
 
 export function namespaceStateOf(
   namespace: string,
   { config, source }: { readonly config: OperatorConfig; readonly source: Pick<SourceStores, 'namespaces'> },
-): NamespaceState {
+): KnownNamespace {
   const isAllowed =
     !isProtectedNamespace(namespace, config) &&
     (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));

@@ -125,7 +125,6 @@ describe('members (I1)', () => {
 
   test.each([
     ['missing', 'MissingNamespace'],
-    ['over limit', 'MissingNamespace'],
     ['unreadable', 'MissingNamespace'],
     ['forbidden', 'NamespaceNotAllowed'],
   ] as const)('nothing is written to a namespace that is %s', (namespaceState, reason) => {
@@ -149,6 +148,33 @@ describe('members (I1)', () => {
       },
     ]);
     expect(reasonsOf(observed)).toEqual({ west: 'Mirrored' });
+  });
+});
+
+describe('a namespace that is missing', () => {
+  const missing = (...targets: readonly TargetParty[]): readonly unknown[] => {
+    const observed = federation(targets, { namespaceState: 'missing' });
+    const { manifests } = decideFederation(observed);
+    return [reasonsOf(observed), manifests.namespaces.length];
+  };
+  const full = { createNamespaces: true, isNamespaceAdmitted: false };
+
+  test('is not created where nobody asks for it', () => {
+    expect(missing(target('west'))).toEqual([{ west: 'MissingNamespace' }, 0]);
+    expect(missing(target('west', { ...full, createNamespaces: false }))).toEqual([{ west: 'MissingNamespace' }, 0]);
+  });
+
+  test('is not created beyond the limit of a Link, which is then the reason (E10)', () => {
+    expect(missing(target('west', full))).toEqual([{ west: 'LimitExceeded' }, 0]);
+    expect(missing(target('west', full), target('east'))).toEqual([
+      { east: 'LimitExceeded', west: 'LimitExceeded' },
+      0,
+    ]);
+  });
+
+  test('is created for another Link that is within its own', () => {
+    const [reasons, created] = missing(target('west', full), target('east', { createNamespaces: true }));
+    expect([reasons, created]).toEqual([{ east: 'Mirrored', west: 'Mirrored' }, 1]);
   });
 });
 
