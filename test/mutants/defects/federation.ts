@@ -24,6 +24,14 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'manifests: asItIs(observed), ...statuses',
   },
   {
+    file: 'operator/federation/refusals.ts',
+    tests: [DECIDE],
+    name: 'a namespace beyond the limit is said to be asked for by nobody',
+    rule: 'L106',
+    find: 'targets.some(wantsNamespace) ? beyondNamespaces(namespace) : missingNamespace(namespace)',
+    replace: 'missingNamespace(namespace)',
+  },
+  {
     ...DESIRED,
     name: 'a federated Service goes with its last member before all clusters are known',
     rule: 'L68',

@@ -257,6 +257,12 @@ export const FOUND: readonly Fault[] = [
     needed: 1,
   },
   {
+    rule: 'L106',
+    by: 'a reading of the code',
+    defects: ['a namespace beyond the limit is said to be asked for by nobody'],
+    outside: 'histories judge what is written, not the advice of a message',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],
