@@ -28,7 +28,7 @@ export interface ClustersOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** Creates the object that stands for the Link with a name until that Link is deleted. */
+  /** Creates the object for the Link with a name. It is used until that Link is deleted. */
   readonly makeLink: (name: string) => Link;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: SessionsOptions['secretOf'];
@@ -79,13 +79,13 @@ export class Clusters {
     await this.#controller.forget();
   }
 
-  /** Handles a Link that was created, changed or deleted, and has been read. */
+  /** Handles a Link that was created, changed or deleted. The option `reads` already shows the change. */
   linkChanged(name: string): void {
     this.#enqueue(name);
     this.#links.changed(name);
   }
 
-  /** Enqueues a cluster, which may have got another Link or lost its own. */
+  /** Enqueues a cluster that may have gained or lost a Link. */
   add(cluster: string): void {
     this.#met.add(cluster);
     this.#controller.add(cluster);
@@ -101,8 +101,9 @@ export class Clusters {
   }
 
   /**
-   * Reports whether a cluster has a Link, or may have one. It may have one if no Link at all is known, or if no Link
-   * and no Lease has named it since the operator started: its Link may be in another namespace, or may come back later.
+   * Reports whether a cluster has a Link, or may have one. It may have one if a Lease still records it, or if no Link
+   * at all is known. It also may if neither a Link nor a Lease has named it since the operator started: its Link may be
+   * in another namespace, or may come back later.
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
@@ -121,7 +122,10 @@ export class Clusters {
     return this.#sessions.knowledge(cluster, key) ?? (isServed ? NOTHING_KNOWN : undefined);
   }
 
-  /** Returns whether a member of a federated Service is ready; undefined while that is not known. */
+  /**
+   * Returns whether a member of a federated Service is ready; undefined if that is not known, or if no Link is served
+   * for the cluster.
+   */
   isMemberReady(cluster: string, key: string): boolean | undefined {
     return this.#sessions.isMemberReady(cluster, key);
   }
@@ -244,20 +248,20 @@ export class Clusters {
   }
 
   /**
-   * Records the cluster of a session. The cluster is reconciled again when it becomes known who holds the session's
-   * Lease, and when the Lease turns out to record this cluster or a different one.
+   * Records the cluster of a session. The cluster is reconciled again once it is known who holds the session's Lease,
+   * once the Lease records this cluster, and if the Lease turns out to record a different one.
    */
   #begun(cluster: string, work: Session | Keeping): void {
     const { link, lease } = work;
     this.#records.set(link, cluster);
-    // From then on, the Leases of other Links that record the cluster may be deleted.
+    // Once the Lease records the cluster, the Leases of other Links that record it may be deleted.
     for (const step of [lease.answered, lease.recorded]) void step.then(() => this.#controller.add(cluster));
     void lease.replaced.then((other) => this.#replaced(cluster, work, other));
   }
 
   /**
-   * Called when the Lease of a Link turns out to record a different cluster than was known. After a restore of the
-   * source cluster from a backup, the mirrors of that cluster are there again.
+   * Called when the Lease of a Link turns out to record a different cluster than was known. This happens after a
+   * restore of the source cluster from a backup, which brings back the mirrors of that different cluster.
    */
   #replaced(cluster: string, session: AnySession, other: string): void {
     if (this.#sessions.get(cluster) !== session) return;
@@ -290,7 +294,7 @@ export class Clusters {
       this.#records.delete(removal.link);
       this.#enqueue(removal.link);
     } else this.#incomplete.add(cluster);
-    // What a deleted Link left waits until more can be read. Its Lease, the only record of that, stays.
+    // The leftovers of a deleted Link wait until more can be read. The Lease stays, since it is their only record.
     if (result === 'complete' || this.#links.get(removal.link) !== undefined) this.#controller.add(cluster);
   }
 

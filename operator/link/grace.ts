@@ -6,11 +6,13 @@ import type { LinkPresence } from './presence.ts';
 
 /** Grace period if one Link was deleted, in milliseconds; renaming a Link takes a moment. */
 const REMOVAL_GRACE_MS = 2_000;
-/** Time between two checks, within the grace period, whether Links can exist at all, in milliseconds. */
+/**
+ * How often to check, within the grace period, that Links can exist at all: time between two checks, in milliseconds.
+ */
 const PRESENCE_PERIOD_MS = 500;
 /**
- * Longest time between two checks while Links may return, in milliseconds. Meanwhile a person may run `linkspan
- * unlink`, which ends the wait.
+ * Longest time between two checks while Links may return, in milliseconds. A person may run `linkspan unlink` during
+ * that time, which ends the wait.
  */
 const LOOK_MS = 10_000;
 /** Time between two checks while the API server lists a Link that no watch has shown, in milliseconds. */
@@ -19,7 +21,8 @@ const UNSEEN_MS = 1_000;
 export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   /**
-   * Asks the API server whether a Link has a cluster.
+   * Asks the API server whether the mirrors of a cluster must stay, because a Link has that cluster or keeps its
+   * mirrors.
    * @throws ApiError or ConnectionError if there is no answer
    */
   readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;
@@ -43,7 +46,7 @@ export class Grace {
   /**
    * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors may be
    * removed now.
-   * @param isUnlinked reports whether a person has removed the Link of the cluster with `linkspan unlink`
+   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`
    * @throws ApiError or ConnectionError if the API server does not answer
    */
   async leftMs(cluster: string, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {

@@ -45,8 +45,8 @@ export class Keeping {
   }
 
   /**
-   * Takes the Lease, and deletes the probe Service. That Service is named after the Link that left the mirrors, which
-   * may need the name for another cluster.
+   * Takes the Lease, and deletes the probe Service. That Service is named after the Link that left the mirrors. That
+   * Link may need the name of the Service for another cluster.
    */
   start(): void {
     const { source, log } = this.#env;

@@ -20,12 +20,12 @@ import { observeLeft } from '../mirrors/observe.ts';
 import { NO_FINDINGS, type SessionFindings } from './status/status.ts';
 import { WriteLease } from './lease/write-lease.ts';
 
-/** Time between two checks whether a removal is complete, in milliseconds. */
+/** Time between two checks of whether a removal is complete, in milliseconds. */
 const POLL_MS = 100;
 
 /**
- * Time until leftovers are listed again if a list failed, or if the watches have yet to show what the list showed, in
- * milliseconds.
+ * Time after which leftovers are listed again, in milliseconds, if a list failed or the watches do not yet show what it
+ * showed.
  */
 const RETRY_MS = 2_000;
 
@@ -33,10 +33,10 @@ const RETRY_MS = 2_000;
 const MAX_NAMED = 10;
 
 /**
- * Result of a removal. `complete`: nothing is left, and the Lease is deleted. `incomplete`: the Lease stays, since
- * namespaces that cannot be read may hold more mirrors, or parts in ServiceImports cannot be read. `interrupted`: the
- * Lease stays, since the source cluster may have been restored from a backup meanwhile, so that leftovers must be
- * looked for again. `stopped`: the removal was stopped before its end.
+ * Result of a removal. `complete`: nothing is left, and the Lease is deleted, or expires if it cannot be deleted.
+ * `incomplete`: the Lease stays, since namespaces that cannot be read may hold more mirrors, or parts in ServiceImports
+ * cannot be read. `interrupted`: the Lease stays, since the source cluster may have been restored from a backup
+ * meanwhile, so that leftovers must be looked for again. `stopped`: the removal was stopped before its end.
  */
 export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 
@@ -48,7 +48,7 @@ export class Removal {
   readonly #env: Environment;
   readonly #mirrors: Mirrors;
   readonly #stopped = new AbortController();
-  /** Number of Services whose mirrors are removed. */
+  /** Number of keys that had objects when the removal began. */
   #count = 0;
   #unsubscribe: () => void = () => undefined;
   #ended: Promise<RemovalResult> = Promise.resolve('stopped');
@@ -109,7 +109,7 @@ export class Removal {
     return this.#ended;
   }
 
-  /** Stops the removal, complete or not. The Lease is released, and still records what is left. */
+  /** Stops the removal. If it is not complete, the Lease is released, but still records the cluster. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#ended;
@@ -152,7 +152,8 @@ export class Removal {
       await this.lease.release();
       return this.#stopped.signal.aborted ? 'stopped' : 'incomplete';
     }
-    // The Lease is removed only once all writes under way have been answered, and this is asked right before.
+    // The Lease is deleted only once all writes under way have been answered. This function is called right before the
+    // deletion.
     const isNothingLeft = (): boolean => interruptions.lastMs < readMs;
     await this.lease.remove(isNothingLeft).catch((error: unknown) => {
       this.#env.log.warn(

@@ -120,7 +120,10 @@ export class Link implements LinkReport {
     events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
   }
 
-  /** Ends all writes of the status, Events and metrics, since the Link is gone. Resolves when no write is under way. */
+  /**
+   * Stops writing the status, Events and metrics of the Link, since it is deleted or the operator ends. Resolves when
+   * no write is under way.
+   */
   async end(): Promise<void> {
     this.#ended.abort();
     this.#options.metrics.forgetLink(this.#options.name);

@@ -1,6 +1,6 @@
 /**
- * Decides which Link has which target cluster (rule E9). At most one Link has a cluster, and only for that Link are
- * mirrors of the cluster written. Pure: the result depends on all Links, valid or not, and on the cluster that each was
+ * Decides which Link has which target cluster (rule E9). At most one Link has a cluster, and mirrors of the cluster are
+ * written only for that Link. Pure: the result depends on all Links, valid or not, and on the cluster that each was
  * last served for. The same decision says whether the mirrors of a cluster may be removed.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
@@ -16,7 +16,7 @@ export interface LinkRead {
   readonly uid: string;
   /** Creation time, RFC 3339. */
   readonly createdAt: string;
-  /** `spec.targetClusterName`, even if the Link is invalid; undefined if it is not set. */
+  /** `spec.targetClusterName`, even if the Link is invalid; undefined if it is missing, empty or not a string. */
   readonly named: string | undefined;
   /** Undefined if the Link is invalid. */
   readonly settings: LinkSettings | undefined;
@@ -24,7 +24,7 @@ export interface LinkRead {
   readonly spec: unknown;
   /** Whether the Link and its mirrors are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
-  /** Condition `Accepted`, as far as it depends on this Link alone. */
+  /** Condition `Accepted`, as far as it depends on whether the Link is valid. */
   readonly accepted: Verdict;
 }
 
@@ -36,7 +36,7 @@ export type Served = ReadonlyMap<string, string>;
 
 /** What must be done for one target cluster. */
 export type Assignment =
-  /** The Link has the cluster, and is served. */
+  /** A valid Link has the cluster, and is served. */
   | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
   /** An invalid Link has the cluster. The operator continues to serve it with its last valid spec (rule E7). */
   | { readonly do: 'continue'; readonly link: LinkRead }
@@ -46,7 +46,7 @@ export type Assignment =
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
-  /** The Link that has the cluster is suspended (rule H9), or no Link has it and no mirrors of it are known. */
+  /** A suspended Link has the cluster or names it (rule H9), or no Link has the cluster and no Lease records it. */
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
@@ -70,8 +70,8 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 
 /**
  * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even if it becomes invalid.
- * Otherwise the oldest Link that names the cluster has it, or, of equally old ones, the first by name. An invalid Link
- * has a cluster only if its Lease records that cluster.
+ * Otherwise the oldest valid Link that names the cluster has it, or the first by name if several are equally old. An
+ * invalid Link has a cluster only if its Lease records that cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -103,8 +103,9 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 }
 
 /**
- * Returns the names of other Links whose mirrors may need the same names, because one cluster name is the last part of
- * the other after a `-`, as `west` is of `eu-west` (rule A7).
+ * Returns the names of other Links whose mirrors may need the same names as the mirrors of this Link. That is possible
+ * if the cluster name of one Link ends in `-` and the cluster name of the other, as `eu-west` ends in `-west` (rule
+ * A7).
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);
@@ -118,7 +119,7 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
 /**
  * Returns condition `Accepted` of a Link.
  * @param owner the Link that has the cluster that this Link names; undefined if no Link has it
- * @param overlaps names of Links whose mirrors may need the same names
+ * @param overlaps names of the {@link overlapping} Links
  */
 export function acceptedOf(
   { name, settings, accepted, isSuspended }: LinkRead,
@@ -164,8 +165,8 @@ export const importingClusters = (links: Iterable<LinkRead>): readonly string[] 
   );
 
 /**
- * Returns the clusters whose ServiceExports count: those that a Link names, even a suspended or an invalid one, unless
- * the Link does not import ServiceExports.
+ * Returns the clusters whose ServiceExports count. A cluster is one of them if a Link names it, even if that Link is
+ * suspended or invalid, but not if that Link is valid and does not import ServiceExports.
  */
 export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ named, settings }) =>

@@ -1,6 +1,6 @@
 /**
- * Asks the API server which Links there are now. A watch may be out of date, and mirrors that are removed because of it
- * are lost (rule E5).
+ * Asks the API server which Links there are now. A watch may be out of date, and mirrors that were removed by mistake
+ * would be lost (rule E5).
  */
 import type { KubeClient } from '../kube/client.ts';
 import { LINKS } from './link.ts';
@@ -8,8 +8,8 @@ import { assignmentOf, readLinkObject, type Served } from './links.ts';
 import type { LinkObject } from './status/writer.ts';
 
 /**
- * Lists Links anew, and reports whether the mirrors of a cluster must stay: a Link has the cluster, or keeps its
- * mirrors.
+ * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must if a Link has the cluster or
+ * keeps its mirrors, or if a suspended Link names the cluster.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(

@@ -1,6 +1,6 @@
 /**
- * Runs the operator while it leads: watches the source cluster, including Links and their Secrets. Once everything has
- * been listed, it passes each change to the target clusters that the change concerns.
+ * Runs the operator while it leads. Watches the source cluster, including Links and their Secrets. Once everything has
+ * been listed, starts the work for the Links, and passes later changes on to it.
  */
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { aborted } from '../kube/abort.ts';
@@ -46,7 +46,7 @@ export interface ManagerOptions {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
-  /** Reports whether another replica certainly no longer writes. */
+  /** Reports whether the replica with an identity certainly no longer writes. */
   readonly hasCeased: (identity: string) => boolean;
   /** Interruptions of the connection to the source cluster. */
   readonly interruptions: Interruptions;
@@ -65,7 +65,7 @@ export class Manager {
   /** Undefined until everything has been listed. */
   #work: Work | undefined;
   #pruningReported = false;
-  /** Number of the latest attempt to read the records of Leases. Attempts with a lower number end. */
+  /** Number of the latest call of `#recall`. Earlier calls no longer retry. */
   #recalls = 0;
 
   constructor(options: ManagerOptions) {
@@ -173,7 +173,7 @@ export class Manager {
   async #makeWork(served: Served, signal: AbortSignal): Promise<Work> {
     const { client, config, tuning, metrics, events, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
-    // It is not known whether the last Link was deleted by itself, or all Links vanished at once.
+    // It is not known whether a user deleted the last Link, or all Links vanished at once.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
     return new Work({
       env: {
@@ -230,8 +230,8 @@ export class Manager {
   }
 
   /**
-   * Reads the records of Leases as soon as Leases can be listed. A source cluster that was unreachable may have been
-   * restored from a backup with leftovers of deleted Links.
+   * Reads the records of Leases as soon as Leases can be listed. While the source cluster was unreachable, it may have
+   * been restored from a backup that holds leftovers of deleted Links.
    */
   async #recall(clusters: Clusters, signal: AbortSignal): Promise<void> {
     const recall = (this.#recalls += 1);

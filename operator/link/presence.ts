@@ -13,8 +13,8 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Period after Links last could not exist, in milliseconds. A Link that vanishes in this period counts as lost for the
- * same reason.
+ * Length of the period after the last time that Links could not exist, in milliseconds. A Link that vanishes within
+ * this period counts as lost for the same reason.
  */
 const BELATED_MS = 60_000;
 
@@ -42,7 +42,7 @@ export class LinkPresence {
     this.#absence = new Absence({ graceMs: options.returnGraceMs });
   }
 
-  /** Notes that Links cannot exist now. */
+  /** Notes that Links cannot exist now, or that all of them may have vanished at once. */
   vanished(): void {
     this.#absence.noticed();
   }
@@ -56,11 +56,12 @@ export class LinkPresence {
   }
 
   /**
-   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds; 0 if only its own Link was
-   * deleted.
+   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds. While Links cannot exist, this
+   * is the time until the next check. 0 if the mirrors need not stay: only the Link of this cluster was deleted, a
+   * person has unlinked the cluster, or the wait is over.
    * @param sinceMs when the cluster was first found to have no Link, on the monotonic clock
-   * @param isUnlinked reports whether a person has removed the Link of the cluster with `linkspan unlink`; its mirrors
-   *   then need not stay once Links can exist
+   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. If so, the
+   *   mirrors need not wait for Links to return, but only until Links can exist
    * @throws ApiError or ConnectionError if the API server does not answer
    */
   async holdMs(sinceMs: number, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {

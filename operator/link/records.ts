@@ -29,7 +29,7 @@ export class Records {
     return this.#served;
   }
 
-  /** Notes that a Link's Lease records a cluster, or will as soon as it is acquired. */
+  /** Notes that a Link's Lease records a cluster, or will record it once the Lease is acquired. */
   set(link: string, cluster: string): void {
     this.#served.set(link, cluster);
   }
@@ -53,7 +53,7 @@ export class Records {
    * Deletes the Leases of other Links that record a cluster, since the cluster has a new Link.
    * @param owner name of the new Link
    * @param isDue reports whether the Lease of a Link may be deleted
-   * @yields the name of each Link whose Lease was deleted
+   * @yields the name of each of these Links, also if somebody else holds its Lease, which then stays
    * @throws ApiError or ConnectionError if a Lease cannot be read or deleted
    */
   async *forgetOthers(
@@ -97,7 +97,8 @@ export class Records {
   }
 
   /**
-   * Deletes the Lease of a Link, and forgets the cluster that it records. A Lease that somebody else holds stays.
+   * Deletes the Lease of a Link, and forgets the cluster that it records. A Lease that somebody else holds stays, but
+   * its cluster is forgotten all the same.
    * @throws ApiError or ConnectionError if the Lease cannot be read or deleted
    */
   async forget(link: string, signal: AbortSignal): Promise<void> {
@@ -139,8 +140,8 @@ export function recordedClusters(leases: readonly Lease[]): Map<string, string> 
 }
 
 /**
- * Deletes the Lease of a Link whose cluster another Link has now. A Lease that somebody else holds stays, unless the
- * holder is a replica that certainly no longer writes.
+ * Deletes the Lease of a Link. A Lease that somebody else holds stays, unless the holder is a replica that certainly no
+ * longer writes.
  * @throws ApiError or ConnectionError if the Lease cannot be read or deleted
  */
 export async function forgetLease(

@@ -1,6 +1,6 @@
 /**
- * Keeps one object for each Link. It is created when the Link is first read, is judged against all other Links
- * whenever one of them changes, and ends when the Link is deleted.
+ * Keeps one object for each Link, until the Link is deleted. Each Link is judged against all other Links when it is
+ * read, and again when a change of another Link may alter the result.
  */
 import type { Link } from './link.ts';
 import { acceptedOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
@@ -10,7 +10,7 @@ export interface RosterOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records. */
   readonly served: Served;
-  /** Creates the object that stands for the Link with a name until that Link is deleted. */
+  /** Creates the object for the Link with a name. It is used until that Link is deleted. */
   readonly makeLink: (name: string) => Link;
 }
 

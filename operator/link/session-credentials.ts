@@ -1,4 +1,6 @@
-/** Creates the credentials of a Link from the operator's settings, and measures when the token in use expires. */
+/**
+ * Sets up the credentials of a Link with the operator's settings. Metrics show when their token expires and is renewed.
+ */
 import { fenced } from '../runtime/fence.ts';
 import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../kube/account-token.ts';
@@ -30,8 +32,8 @@ export function measuredCredentials(
 }
 
 /**
- * Sets the metrics that show when the token in use expires and when it is renewed (rule P4). A token that does not
- * expire has no series.
+ * Sets the metrics that show when the token in use expires and when it is renewed (rule P4). Without a token that
+ * expires, the metrics have no series for the cluster.
  */
 function measure(
   { metrics }: Pick<SharedEnvironment, 'metrics'>,

@@ -75,7 +75,7 @@ function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   return { ...reachable, message };
 }
 
-/** Returns condition `Synced`; undefined while not everything is applied. */
+/** Returns condition `Synced`: False if something prevents the work; undefined while the work is merely unfinished. */
 function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
   const { problem } = lease;
   if (problem !== undefined) {

@@ -1,7 +1,6 @@
 /**
- * Serves one Link: ties its credentials, target, gateway, mirrors and Lease together. Sessions share only the stores
- * of the source cluster and the claims on names there, so that a target that is down, slow or hostile affects its own
- * Link alone (rule E1).
+ * Serves one Link: ties its credentials, target, gateway, mirrors and Lease together. No session waits for the target
+ * of another session, so that a target that is down, slow or hostile affects only its own Link (rule E1).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -160,7 +159,7 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Returns whether a member of a federated Service is ready; undefined while that is not known.
+   * Returns whether a member of a federated Service is ready; undefined if that is not known.
    * @param key `namespace/name` of the member in the target
    */
   isMemberReady(key: string): boolean | undefined {
@@ -205,7 +204,10 @@ export class Session implements GatewayListener {
     this.#enqueueAll();
   }
 
-  /** Uses the present credentials Secret of the Link; undefined if there is none. */
+  /**
+   * Uses the credentials in the present Secret of the Link.
+   * @param secret undefined if the Secret does not exist
+   */
   setCredentials(secret: KeptSecret | undefined): void {
     this.#credentials
       .use(this.#settings.credentialsSecret, secret, this.#stopped.signal)

@@ -43,8 +43,8 @@ export class Sessions {
   }
 
   /**
-   * Reports whether the Lease that the session of a cluster holds, or has held, records the cluster. False for a
-   * removal.
+   * Reports whether the session of a cluster holds its Lease, or has held it, so that the Lease records the cluster.
+   * False for a removal, and if the cluster has no session.
    */
   isRecorded(cluster: string): boolean {
     const work = this.#sessions.get(cluster);
@@ -134,7 +134,10 @@ export class Sessions {
     return work instanceof Session ? work.knowledge(key) : undefined;
   }
 
-  /** Returns whether a member of a federated Service is ready; undefined while that is not known. */
+  /**
+   * Returns whether a member of a federated Service is ready; undefined if that is not known, or if no Link is served
+   * for the cluster.
+   */
   isMemberReady(cluster: string, key: string): boolean | undefined {
     const session = this.#sessions.get(cluster);
     return session instanceof Session ? session.isMemberReady(key) : undefined;
@@ -161,8 +164,8 @@ export class Sessions {
   }
 
   /**
-   * Notifies failovers that no session knows the Services of a cluster any more. They then judge mirrors by the slices
-   * in the source cluster (rule J3).
+   * Notifies failovers that no session knows the Services of a cluster any more. Failovers then judge mirrors by the
+   * slices in the source cluster (rule J3).
    */
   #forgotten(cluster: string): void {
     const { source, failovers } = this.#options.env;

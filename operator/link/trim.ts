@@ -1,4 +1,4 @@
-/** Reduces Links, and Secrets with their credentials, to the fields that are read. */
+/** Reduces Links, and the Secrets that hold their credentials, to the fields that are read. */
 import { isDeepStrictEqual } from 'node:util';
 import { Annotation, OUR_MANAGERS } from '../../crds/wire.ts';
 import { keeperOf, type KeptSecret } from '../kube/keeper.ts';
@@ -6,8 +6,8 @@ import type { Secret } from '../kube/objects.ts';
 import type { LinkObject } from './status/writer.ts';
 
 /**
- * Reports whether two versions of a Link are equal in everything that a session depends on. After a restore from a
- * backup, one generation may stand for two specs.
+ * Reports whether two versions of a Link are equal in everything that a session depends on. The specs are compared too,
+ * since one generation may stand for two specs after a restore from a backup.
  */
 export const isSameLink = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&

@@ -1,7 +1,7 @@
 /**
- * What the operator runs while it leads, once everything in the source cluster has been listed: the sessions of
- * Links, the controllers of federated Services and ServiceImports, in which sessions take part, and the controller of
- * the gateway's policy.
+ * What the operator runs while it leads, once everything in the source cluster has been listed: the sessions of Links,
+ * the controllers of federated Services and of ServiceImports, and the controller of the gateway's policy. Sessions
+ * take part in federated Services and in ServiceImports.
  */
 import type { EventRecorder } from '../runtime/events.ts';
 import { Discovery } from '../source/discovery.ts';
@@ -86,9 +86,9 @@ export class Work {
   }
 
   /**
-   * Handles a Link that was created, changed or deleted, and has been read.
-   * @param named the cluster that the Link names, and the one that it named before; each may have got a Link or lost
-   *   its Link
+   * Handles a Link that was created, changed or deleted. The option `reads` already shows the change.
+   * @param named the cluster that the Link names, and the one that it named before; each of these clusters may have
+   *   gained or lost a Link
    */
   linkChanged(name: string, named: ReadonlySet<string>): void {
     this.clusters.linkChanged(name);

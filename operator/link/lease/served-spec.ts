@@ -1,7 +1,7 @@
 /**
  * The spec that a Link is served by, as its Lease records it. The next leader serves the Link by this spec if the Link
- * is invalid by then (rule E7). A record that is read back is foreign data: it counts only if the API server would have
- * accepted the spec for this very Link, and if nobody else has held the Lease since the record was written.
+ * is invalid by then (rule E7). A record that is read back is foreign data: it counts only if it is a valid spec of
+ * this very Link, and if nobody else has held the Lease since the record was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';

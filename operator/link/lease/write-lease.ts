@@ -95,7 +95,8 @@ export class WriteLease {
 
   /**
    * Resolves with another cluster that the Lease records, for example after a restore of the source cluster from a
-   * backup. Until the mirrors of that cluster are removed, this Lease can be neither acquired nor renewed.
+   * backup. This Lease can be neither acquired nor renewed until the mirrors of that cluster are removed, or until the
+   * Lease of another Link records it.
    */
   get replaced(): Promise<string> {
     return this.#replaced.promise;

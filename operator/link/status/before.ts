@@ -1,7 +1,6 @@
 /**
  * Reads the present status of a Link. It is foreign data: anybody with the right may write it, and another CRD may
- * allow more than ours. Whatever does not have the expected form is left out, and nothing in it causes an error (rule
- * G1).
+ * allow more than ours. Whatever does not have the expected form is left out, and no content causes an error (rule G1).
  */
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';
 import type { MirrorServiceBefore } from '../../mirror/status.ts';

@@ -31,8 +31,9 @@ export interface LinkFindings extends SessionFindings {
 /** Findings of a Link's session. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Generation of the Link that these findings are about; undefined for the present one. It is an older one until a
-   * change of the Link is applied, and while the Link is invalid (rule E7).
+   * Generation of the Link that these findings are about; undefined for the present one. After a change of the Link, it
+   * is the older one until the change is applied. While the Link is invalid, it is that of its last valid spec (rule
+   * E7).
    */
   readonly settingsGeneration: number | undefined;
   readonly credentials: Verdict | undefined;
@@ -54,8 +55,8 @@ export interface SessionFindings extends GatewayFindings {
   /** What the policy of the Link does not admit; undefined if it has none (rule N1). */
   readonly notAdmitted: NotAdmittedFindings | undefined;
   /**
-   * Status of the mirror of each target Service, by `namespace/name`. Undefined until all are known, or while another
-   * holder of the Lease writes them.
+   * Status of the mirror of each target Service, by `namespace/name`. Undefined until all are known, and while this
+   * operator does not hold the Link's Lease.
    */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
   /**
@@ -123,10 +124,6 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
 }
 
 /**
- * Returns the key of a target Service in {@link SessionFindings.mirrors}. A Service that is not admitted but still has
- * a mirror is listed there, and gets no second entry.
- */
-/**
  * Returns a patch with the counts of Services that are not admitted. It is empty if the Link has no import policy, and
  * its status has no such counts.
  */
@@ -156,7 +153,8 @@ function federatedPatch(
 
 /**
  * Returns the patch of `status.gateway`. Before the first verdict, the field stays as it is if the status is for the
- * present generation. If the status is older, the patch has the addresses but no verdict.
+ * present generation. If the status is older, the patch has the addresses but no verdict. Without findings about a
+ * gateway, the patch removes the field.
  * @param isWritten whether the status is for the present generation
  */
 function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {

@@ -35,7 +35,10 @@ export interface StatusWriterOptions {
   readonly onPruned: () => void;
   /** @default 1000 */
   readonly periodMs?: number;
-  /** Whether this replica certainly leads: the status of a Link is written without a precondition. */
+  /**
+   * Whether this replica certainly leads. Only that replica may write, since the status of a Link is written without a
+   * precondition.
+   */
   readonly mayWrite: MayWrite;
 }
 
@@ -74,7 +77,7 @@ export class StatusWriter {
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
 
-  /** Schedules a write, which includes all changes until it starts. */
+  /** Schedules a write, which includes all changes made before it starts. */
   schedule(): void {
     if (this.#signal.aborted) return;
     if (this.#writing) {
@@ -89,7 +92,7 @@ export class StatusWriter {
 
   /**
    * Called when Links were listed anew. The list overrides the answer to our last write, since a server that was
-   * restored from a backup has lost that write. A write that waited for the server to return is due now.
+   * restored from a backup has lost that write. A write that failed, and waits to be tried again, is due now.
    */
   listed(): void {
     if (this.#sent !== undefined) this.#sent = { ...this.#sent, link: undefined };
@@ -178,7 +181,8 @@ export class StatusWriter {
     );
     if (kept) return true;
     if (this.#sent === undefined || !isDeepStrictEqual(this.#sent.patch, patch)) return false;
-    // The patch was sent and does not show: it was pruned, or somebody else changed it. Only a change needs a write.
+    // The patch was sent and does not show: it was pruned, or somebody else changed the status. Only in the second case
+    // is a write needed.
     return this.#sent.answered['conditions'] === undefined || isDeepStrictEqual(this.#sent.answered, live);
   }
 }
