@@ -23,8 +23,8 @@ export interface Aspect<T> {
   /** Reports whether enough has been listed to say whether a key is exported. */
   decides(key: string): boolean;
   /**
-   * Reports whether the target, asked about this one key, has answered with what {@link get} returns. Watches and lists
-   * may be behind, so nothing is deleted without such an answer.
+   * Reports whether the target was asked about this one key, and its answer agrees with what {@link get} returns.
+   * Watches and lists may be behind, so nothing is deleted without such an answer.
    */
   confirms(key: string): boolean;
   /** Asks the target about one key, unless it has been asked already. */
@@ -36,8 +36,8 @@ export interface Aspect<T> {
 /** Receives changes of one aspect. */
 export interface AspectListener {
   /**
-   * Called when Services may have changed, or when other objects may be derived from them now, because a limit admits
-   * more or fewer, or because a deletion is no longer held.
+   * Called when Services may have changed. Also called when what may be derived from them has changed: a limit admits
+   * more or fewer of them, or a deletion is no longer held.
    * @param keys keys of these Services
    */
   changed(keys: Iterable<string>): void;
@@ -49,7 +49,7 @@ export interface AspectListener {
    */
   restarted?(): void;
   /**
-   * Called when a watch has shown a change of one export. The time until its mirror follows is measured from here.
+   * Called when a watch has shown a change of one export. The time until the mirror follows is measured from this call.
    * @default - nothing is done
    */
   seen?(key: string): void;
@@ -86,8 +86,8 @@ export interface ServiceExports extends Aspect<Service> {
 /** Tells whether objects that were derived from a key may be removed. */
 export interface Certainty {
   /**
-   * Reports whether the cluster certainly exports nothing under a key. If that is not certain, the cluster is asked,
-   * and the key is reconciled again when it has answered.
+   * Reports whether the cluster certainly exports nothing under a key. If no export is seen, but its absence is not
+   * certain, the cluster is asked, and the key is reconciled again when it has answered.
    */
   confirmsGone(key: string): boolean;
   /** Forgets what the cluster answered about a key: each attempt to delete needs an answer of its own. */

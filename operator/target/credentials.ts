@@ -61,9 +61,7 @@ export class Credentials {
   readonly #renewal: Renewal | undefined;
   #inUse: InUse | undefined;
   #trial = new AbortController();
-  /**
-   * Whether the client in use was not created from the present Secret: the Secret is still being tried, or is invalid.
-   */
+  /** Whether the credentials of the present Secret are not in use: they are still being tried, or they are invalid. */
   #pending = false;
   /**
    * An expired token that the target has refused. The local clock alone does not prove that a token has expired, since
@@ -83,21 +81,21 @@ export class Credentials {
       });
   }
 
-  /** Whether the client in use was created from the present Secret. */
+  /** Whether the credentials of the present Secret are in use. */
   get inUse(): boolean {
     return this.#inUse !== undefined && !this.#pending;
   }
 
-  /** Condition `CredentialsValid`; undefined unless the client in use was created from the present Secret. */
+  /** Condition `CredentialsValid`; undefined unless the credentials of the present Secret are in use. */
   get valid(): Verdict | undefined {
     if (!this.inUse || this.#inUse === undefined) return undefined;
     const { token } = this.#inUse;
-    // The target refuses to renew an expired token as well, so the problem of the renewal adds nothing.
+    // The target also refuses to renew an expired token, so the problem of the renewal adds nothing.
     if (token !== undefined && token === this.#ended) return expired(token);
     return valid(this.#inUse, this.#renewal?.problem);
   }
 
-  /** The token in use; undefined if it does not expire. */
+  /** The ServiceAccount token in use; undefined if none is in use, or if it does not expire. */
   get token(): AccountToken | undefined {
     return this.#inUse?.token;
   }

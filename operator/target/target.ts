@@ -1,7 +1,7 @@
 /**
  * Reads a target cluster for one Link, either as a whole or namespace by namespace. Each namespace has watches of its
- * own, so that one that is forbidden does not stop the others. Each Link has its own connections and backoff, so that a
- * failing target affects no other Link.
+ * own, so that a namespace that is forbidden does not stop the others. Each Link has its own connections and backoff,
+ * so that a failing target affects no other Link.
  *
  * The mass-deletion guard counts the losses of all namespaces together (rule E6). If a list shows that one namespace
  * has lost Services, the others are listed anew, and until these lists are complete, no Service counts as gone.
@@ -23,13 +23,13 @@ export type TargetObstacle = ReadObstacle;
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
    * Called when Services, or only their slices, were listed anew, and the lists of all readable namespaces are
-   * complete. A list of slices shows no loss of Services. A Service that a watch reported as gone before the list may
-   * still have a mirror.
+   * complete.
+   * @param what `slices` if no Services were listed, so that the list shows no loss of Services
    */
   relisted(what: 'services' | 'slices'): void;
   /**
    * Called when everything that can be read has been listed and is being watched: the first time that this is so, and
-   * after each watch that was opened again.
+   * each time a watch has been reopened.
    * @default - nothing is done
    */
   opened?(): void;

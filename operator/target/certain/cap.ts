@@ -1,7 +1,7 @@
 /**
  * Chooses the exports that are served if a target exports more than a limit allows (rule E10): first those that are
  * mirrored already, then the oldest, then the first by key. The choice depends on the present state alone. Changes are
- * collected for a moment before the choice is made again; until then, no other export is served.
+ * collected for a moment before the choice is made again. Until then, the earlier choice stands.
  */
 
 export interface Candidate {
@@ -54,7 +54,7 @@ export class Cap {
     this.#of = of;
   }
 
-  /** Number of candidates if it exceeds the limit; undefined otherwise. */
+  /** Number of candidates if it exceeds the limit and a choice has been made; undefined otherwise. */
   get excess(): number | undefined {
     const { size, most } = this.#of;
     return this.#admitted !== undefined && size > most ? size : undefined;

@@ -63,7 +63,7 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
     return this.#aspect.slicesOf(key);
   }
 
-  /** Reports whether enough has been listed to say whether a key is exported, and its deletion is not held. */
+  /** Reports whether enough has been listed to say whether a key is exported. False if its deletion is held. */
   decides(key: string): boolean {
     const isHeld = this.get(key) === undefined && this.losses.isHeld(key);
     return this.#aspect.decides(key) && !isHeld;
@@ -74,7 +74,7 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
     return this.#aspect.decides(key);
   }
 
-  /** Reports whether all lists and watches show that a key is gone, and its deletion is not held. */
+  /** Reports whether all lists and watches show that a key is gone. False if its deletion is held. */
   isGone(key: string): boolean {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }

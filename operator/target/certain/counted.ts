@@ -9,8 +9,8 @@ import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 /** Receives changes of the number of held deletions. */
 export interface HeldListener {
   /**
-   * Called when fewer deletions are held, because the target exports some keys again. The user's confirmation may match
-   * the deletions that are still held.
+   * Called when fewer deletions are held, because the target exports some keys again. The remaining held deletions may
+   * be exactly those that the user has confirmed.
    */
   fewerHeld(): void;
 }
@@ -108,7 +108,7 @@ export abstract class Counted implements Capped {
     for (const listener of this.#listeners) listener.seen?.(key);
   }
 
-  /** Applies the limit anew, after exports were listed anew or a different set of them is read. */
+  /** Applies the limit anew. Called when exports were listed anew, or when a different set of exports is read. */
   recount(): void {
     this.#cap.changed();
   }

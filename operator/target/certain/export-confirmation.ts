@@ -66,7 +66,8 @@ export class ExportConfirmation {
   }
 
   /**
-   * Asks the cluster for an export, unless it has been asked already, or while the export may come back with its CRD.
+   * Asks the cluster for an export. Does nothing if the cluster has been asked already, or while the export may come
+   * back with its CRD.
    */
   ask(key: string): void {
     if (this.#absence.leftMs(key) <= 0) this.#rereads.ask(key);

@@ -1,7 +1,7 @@
 /**
  * The mass-deletion guard (rule E6). If a list of the target lacks more keys of one aspect than a Link may lose at
- * once, all these deletions are held: each until the user confirms the loss, or the target lists the key again. A key
- * that a watch reports as gone is never held.
+ * once, all these deletions are held. Each is held until the user confirms the loss, or until the target lists the key
+ * again. A key that a watch reports as gone is never held.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
@@ -165,14 +165,17 @@ export class SortLosses {
 
 /** All losses of one Link, counted over all aspects. The user sees and confirms them as one loss. */
 export class Losses {
-  /** Keys whose deletion the user has confirmed, now or before a restart, by name. Lists do not hold them again. */
+  /**
+   * Names of the keys whose deletion the user has confirmed, now or before a restart. If a list lacks such a key, its
+   * deletion is not held again.
+   */
   readonly confirmed = new Confirmed();
   readonly #sorts: SortLosses[] = [];
   /**
-   * Part of the hash in the confirmation that distinguishes the present loss from earlier ones. It consists of two
-   * values from the time when this loss began. The first is the confirmation that the Link had then, which belongs to
-   * an earlier loss. The second is how often a key had ceased to be held. It differs even if the user confirmed the
-   * earlier loss while the Link could not be read.
+   * Text that goes into the hash of the confirmation, and distinguishes the present loss from earlier ones. It consists
+   * of two values from the time when the present loss began. The first is the confirmation that the Link had then,
+   * which belongs to an earlier loss. The second is how often a key had ceased to be held by then. The second value
+   * differs even if the user confirmed the earlier loss while the Link could not be read.
    */
   #former = '';
 

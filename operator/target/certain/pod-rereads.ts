@@ -44,7 +44,7 @@ export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswe
 
 /**
  * Returns the hostnames in the slices of a Service, as the target lists them now. Only slices that {@link slicesBehind}
- * chooses count.
+ * chooses count, or all slices if the watch does not show the Service. Slices of address type FQDN never count.
  */
 async function hostnamesNow(
   { get, isLabelled }: PodRereadsOptions,

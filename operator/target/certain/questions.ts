@@ -1,6 +1,6 @@
 /**
- * Questions to a target before something is deleted, and its answers. Watches and lists differ in age, so what they
- * show is compared with an answer.
+ * Questions that a target must answer before something is deleted, and its answers. Watches and lists differ in age, so
+ * what they show is compared with an answer.
  *
  * An answer is kept until it is forgotten. Until then the target is not asked again, whatever it answered.
  */

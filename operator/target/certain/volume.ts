@@ -14,9 +14,9 @@ export interface VolumeOptions {
   readonly listener: RoomListener;
 }
 
-/** Receives the keys that may fit now. */
+/** Notified when refused keys may fit within the limit on bytes. */
 export interface RoomListener {
-  /** Called when there may be room for keys that were refused. */
+  /** Called when there may be room for keys that were refused, so that they can be tried again. */
   roomFor(keys: readonly string[]): void;
 }
 
@@ -45,7 +45,8 @@ export class Volume {
 
   /**
    * Reports whether all objects that are derived from a target Service may take this many bytes, and counts them if so.
-   * They always may if that is no more than before.
+   * They may if the total stays within the limit, or if they take no more bytes than before. They also may if they
+   * exist already and their size was not known.
    */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());

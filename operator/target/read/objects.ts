@@ -1,6 +1,6 @@
 /**
- * Reads Services and EndpointSlices of a target. They are checked against the schema of the API, since a target is
- * not trusted, and reduced to the fields that are used, since there may be thousands.
+ * Reads Services and EndpointSlices of a target. They are checked against the schema of the API, since a target is not
+ * trusted, and reduced to the fields that are used, since a target may have thousands of objects.
  */
 import { isIP } from 'node:net';
 import { type Checked } from '../../../crds/field-error.ts';

@@ -1,4 +1,4 @@
-/** Rotates the CA certificates of an API server: old ones stay beside new ones until they expire. Pure. */
+/** Rotates the CA certificates of an API server: each old one stays beside the new ones until it expires. Pure. */
 import type { X509Certificate } from 'node:crypto';
 import { certificate } from '../../kube/access/pem.ts';
 

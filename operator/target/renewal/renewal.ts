@@ -53,7 +53,8 @@ export interface RenewalOptions {
    */
   readonly tryOut: (access: ClusterAccess, signal: AbortSignal) => Promise<string | undefined>;
   /**
-   * Called when the reason why the token is not renewed has changed. The reason is undefined if the token is renewed.
+   * Called when the reason why the token is not renewed has changed. The reason is undefined if nothing prevents the
+   * renewal.
    */
   readonly onProblem: (problem: string | undefined) => void;
   /** Fraction of a token's lifetime after which the token is renewed. @default 0.8 */
@@ -78,7 +79,7 @@ export class Renewal {
     this.#options = options;
   }
 
-  /** Why the token is not renewed; undefined if it is. */
+  /** Why the token is not renewed; undefined if nothing prevents its renewal. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -151,6 +152,7 @@ export class Renewal {
 /**
  * Returns another token of the account, checked.
  * @throws Error if the target gives none, or one that never ends, belongs to another account, or does not end later
+ *   than the present one
  */
 async function askForSuccessor(client: AskedTarget, token: AccountToken, signal: AbortSignal): Promise<string> {
   const { namespace, account: name } = token;
@@ -186,8 +188,8 @@ export interface SelfSubjectReview extends KubeObject {
 }
 
 /**
- * Returns the user name and the uid that an API server reports for our credentials; undefined if it accepts the
- * credentials but does not report both.
+ * Returns the user name and the uid that an API server reports for our credentials; undefined if it does not report
+ * both, does not serve this request, or forbids it.
  */
 export async function reviewSelf(
   client: Pick<KubeClient, 'ask'>,

@@ -57,7 +57,10 @@ export interface ClusterExportsOptions {
    * @default 600000
    */
   readonly returnGraceMs?: number | undefined;
-  /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
+  /**
+   * Validates a slice and keeps some of its fields, or refuses it.
+   * @default - keeps ports, and addresses, hostnames and conditions of endpoints
+   */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   readonly log: Logger;
   /** Fields of log lines that identify what is read. @default - none */
@@ -144,8 +147,8 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * The id that the cluster claims. Undefined while it is not known; null if the cluster claims none, or if its
-   * ClusterProperty cannot be read.
+   * The id that the cluster claims. Undefined while it is not known; null if the cluster claims no valid id, or if its
+   * ClusterProperty cannot be read and never was.
    */
   get claimedId(): string | null | undefined {
     return this.#identity.claimed;
@@ -174,6 +177,7 @@ export class ClusterExports implements ServiceExports {
   /**
    * Reports whether enough has been listed to say what the cluster exports under a key. The ServiceExports of the
    * namespace must have been listed. If one of them has this key, the Services must have been listed as well.
+   * Otherwise, the lists by which the losses of all namespaces are counted must be complete.
    */
   decides(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -183,7 +187,8 @@ export class ClusterExports implements ServiceExports {
 
   /**
    * Reports whether the cluster, asked about this key, has confirmed that {@link get} rightly returns undefined. Either
-   * there is no ServiceExport, and it did not just vanish with its CRD; or there is a ServiceExport without a Service.
+   * the ServiceExport does not exist, and did not vanish with its CRD a short time ago, or it exists and its Service
+   * does not. A namespace that is not read exports nothing, so nothing is asked about it.
    */
   confirms(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -214,7 +219,7 @@ export class ClusterExports implements ServiceExports {
 
   #stateChanged(): void {
     const unreadable = this.#namespaces.reconsider();
-    // Nothing is deleted while it is not known what is exported, so that no question is needed.
+    // While it is not known what is exported, nothing is deleted, so no question is needed.
     this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));
     if (this.#exports.isMissing) this.#confirmation.missing();
     else for (const key of this.keys()) this.#confirmation.saw(key);

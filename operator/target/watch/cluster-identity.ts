@@ -59,9 +59,9 @@ export class ClusterIdentity {
   }
 
   /**
-   * The id. Undefined while it is not known; null if the cluster claims none, has no CRD for it, or forbids reading it.
-   * An id that was read stays while the object cannot be read: an id that vanishes and comes back would move everything
-   * that is imported.
+   * The id. Undefined while it is not known; null if the cluster claims no valid id, has no CRD for it, or forbids
+   * reading it. An id that was read is kept while the object cannot be read. Otherwise, everything that is imported
+   * would change when the id vanishes, and again when it comes back.
    */
   get claimed(): string | null | undefined {
     const { store } = this.#kind;

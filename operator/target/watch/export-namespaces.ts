@@ -30,14 +30,14 @@ export class ExportNamespaces {
 
   /**
    * Reports whether the exports of a namespace can be read. For a namespace that the Link does not read, reports
-   * whether those of any namespace can.
+   * whether the exports of any namespace can be read.
    */
   isReadable(namespace: string): boolean {
     if (this.#namespaces === undefined || this.includes(namespace)) return this.#stateIn(namespace) === 'readable';
     return this.#namespaces.some((each) => this.#stateIn(each) === 'readable');
   }
 
-  /** Reports whether the exports of a namespace are known, and no other namespace is being listed anew. */
+  /** Reports whether the exports of a namespace are known, and no namespace is being listed anew to count losses. */
   isCounted(namespace: string): boolean {
     return this.isReadable(namespace) && this.#recounted.size === 0;
   }
@@ -51,7 +51,7 @@ export class ExportNamespaces {
    * Notes that a namespace was listed.
    * @param namespace undefined for all of them together
    * @param lost number of exports that the list no longer has
-   * @returns the namespaces to list anew, so that their losses are counted together
+   * @returns the namespaces to list anew, so that the losses of all namespaces are counted together
    */
   listed(namespace: string | undefined, lost: number): readonly string[] {
     if (namespace === undefined) return [];
@@ -63,7 +63,7 @@ export class ExportNamespaces {
   }
 
   /**
-   * Called when it may have changed which namespaces can be read. A namespace that cannot be read is no longer waited
+   * Called when namespaces may have become readable or unreadable. A namespace that cannot be read is no longer waited
    * for, even if its exports are being listed anew.
    * @returns the namespaces that cannot be read
    */

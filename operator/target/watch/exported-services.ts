@@ -3,7 +3,8 @@
  * Services.
  *
  * The watch covers all Services, since the Service of a new export is needed at once; few fields of each are kept.
- * Slices are found by the names of the exported Services, since every slice with that name counts, whoever created it.
+ * Slices are found by the names of the exported Services, since every slice that names such a Service counts, whoever
+ * created the slice.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import {
@@ -46,7 +47,10 @@ export interface ExportedServicesOptions {
   readonly namespace?: string | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
-  /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
+  /**
+   * Validates a slice and keeps some of its fields, or refuses it.
+   * @default - keeps the fields that are used in other clusters
+   */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   /** Returns the keys of all exported Services, existing or not. */
   readonly exported: () => Iterable<string>;
@@ -124,7 +128,7 @@ export class ExportedServices {
     return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
   }
 
-  /** Chooses soon which slices to watch, since exports have changed. */
+  /** Schedules a new choice of the slices to watch, since exports have changed. */
   reconsider(): void {
     this.#slices.reconsider();
   }

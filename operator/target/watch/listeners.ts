@@ -48,7 +48,7 @@ export interface ExportListener {
    */
   serviceChanged?(key: string, left?: readonly string[]): void;
   /**
-   * Called when a Service, or its slices, may have changed, or when the Service became or ceased to be a member.
+   * Called when a member or its slices may have changed, or when a Service became or ceased to be a member.
    * @default - nothing is done
    */
   memberChanged?(key: string): void;

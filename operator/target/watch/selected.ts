@@ -37,7 +37,7 @@ export interface WatchSettings {
    * @default 2000
    */
   readonly labelCopyMs?: number | undefined;
-  /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
+  /** Validates a slice and keeps some of its fields, or refuses it. @default - keeps the fields that mirrors use */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   readonly reading: ReadingListener;
 }
@@ -100,7 +100,7 @@ export class SelectedServices {
     return watches.every(({ connected, store }) => connected && store.synced);
   }
 
-  /** Whether the list that `relist` asked for has completed. */
+  /** Whether every list that `relist` asked for has completed. */
   get current(): boolean {
     return !this.#isRelisting;
   }

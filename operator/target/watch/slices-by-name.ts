@@ -75,7 +75,7 @@ export class SlicesByName {
     return store?.synced === true ? store.by('service', key) : undefined;
   }
 
-  /** Chooses soon which names to watch, since Services or their slices have changed. */
+  /** Schedules a new choice of the names to watch, since Services or their slices have changed. */
   reconsider(settleMs = SETTLE_MS): void {
     const dueMs = performance.now() + settleMs;
     if (this.#isStopped || this.#dueMs <= dueMs) return;

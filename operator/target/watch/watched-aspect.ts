@@ -5,7 +5,9 @@ import type { Rereads } from '../certain/rereads.ts';
 import type { SelectedServices } from './selected.ts';
 
 export interface WatchedAspectOptions<T> {
-  /** Whether a selector of the Link selects this aspect. Without one, nothing is exported, and no answer is needed. */
+  /**
+   * Whether the Link has a selector for this aspect. Without a selector, nothing is exported, and no answer is needed.
+   */
   readonly isSelected: boolean;
   /** Returns the watches of this aspect that are running. */
   readonly watches: () => readonly SelectedServices[];
@@ -15,7 +17,7 @@ export interface WatchedAspectOptions<T> {
   readonly slicesOf: (key: string) => readonly EndpointSlice[] | undefined;
   /**
    * Returns what {@link get} would return if the watches showed this Service.
-   * @param service the target's answer; undefined if the Service does not exist
+   * @param service the target's answer; undefined if the Service does not exist or is invalid
    */
   readonly readAs: (service: Service | undefined) => T | undefined;
   readonly isSame: (a: T | undefined, b: T | undefined) => boolean;
