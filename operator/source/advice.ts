@@ -1,4 +1,7 @@
-/** What is logged about a source cluster that cannot be read: it is retried for ever, and most causes can be mended. */
+/**
+ * Messages about a source cluster that cannot be read. Reading is retried without limit, and users can remove most
+ * causes.
+ */
 import { LinkApi } from '../../crds/wire.ts';
 import { describe, isForbidden, isNamespaceGone, isNotFound, isUnauthorized } from '../kube/errors.ts';
 import { unreadableNamespace } from '../mirror/reasons.ts';
@@ -6,9 +9,9 @@ import { ReadHealth } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 /**
- * What keeps a resource of the source cluster from being read, and what the user can do about it.
- * @param what plural of the resource that cannot be listed or watched
- * @param namespace of the operator
+ * Returns why a resource of the source cluster cannot be read, and what the user can do about it.
+ * @param what plural of the resource
+ * @param namespace namespace of the operator
  */
 export function sourceProblem(what: string, error: unknown, namespace: string): string {
   if (what === LinkApi.plural && isNotFound(error)) {
@@ -23,7 +26,7 @@ export function sourceProblem(what: string, error: unknown, namespace: string): 
   return `${what} cannot be read in the source cluster (namespace ${namespace}); trying again`;
 }
 
-/** What the user can do about a Lease that cannot be written, as text that follows the error; may be empty. */
+/** Returns what the user can do about a Lease that cannot be written, as text to append to the error; may be empty. */
 export function leaseRemedy(error: unknown, namespace: string): string {
   if (isNamespaceGone(error)) return `. Create namespace ${namespace}, or set --namespace`;
   if (isForbidden(error)) return '. Apply the roles that the operator is deployed with';
@@ -34,18 +37,24 @@ export function leaseRemedy(error: unknown, namespace: string): string {
 /** Why a resource of the source cluster cannot be read. */
 export interface SourceProblem {
   readonly message: string;
-  /** Whether the API server has answered that it may not be read, or is not there: only somebody else can mend that. */
+  /**
+   * Whether the API server has answered that the resource does not exist, or that the operator may not read it. Such a
+   * problem lasts until somebody changes the cluster or the operator's rights.
+   */
   readonly isRefused: boolean;
 }
 
-/** What cannot be read of the source cluster and why, by plural of the resource. */
+/**
+ * Why resources of the source cluster cannot be read, by the plural of the resource, or by `secrets/<name>` for a
+ * Secret that is watched by its name.
+ */
 export class SourceProblems extends Map<string, SourceProblem> {
   /** Called when everything can be read again. */
   onOver: () => void = () => undefined;
   /** Called when {@link refusal} may have changed. */
   onChange: () => void = () => undefined;
 
-  /** What may not be read, in one text; undefined if all may. */
+  /** Messages of all problems that are refusals, in one text; undefined if nothing is refused. */
   get refusal(): string | undefined {
     const refused = [...this.values()].filter(({ isRefused }) => isRefused);
     return refused.length === 0 ? undefined : refused.map(({ message }) => message).join('; ');
@@ -66,9 +75,13 @@ export class SourceProblems extends Map<string, SourceProblem> {
 }
 
 /**
- * Logs when a resource of the source cluster cannot be read, and when it can again. A namespace that refuses to be read
- * is the business of {@link logNamespaceAccess}.
- * @param problems where the resource is entered while it cannot be read
+ * Returns an object to which the reflectors of a resource of the source cluster report their state. It logs when the
+ * resource cannot be read, and when it can be read again. If only some namespaces may not be read, {@link
+ * logNamespaceAccess} logs that instead.
+ * @param what plural of the resource
+ * @param namespace namespace of the operator
+ * @param problems has an entry for the resource while the resource cannot be read at all, or not in the operator's
+ *   namespace
  */
 export function sourceHealth(what: string, namespace: string, log: Logger, problems: SourceProblems): ReadHealth {
   let wasReadable = true;
@@ -91,9 +104,9 @@ export function sourceHealth(what: string, namespace: string, log: Logger, probl
 }
 
 /**
- * Logs that one of several namespaces may not be read, or may again.
- * @param error undefined if it may
- * @param operatorNamespace the namespace without which nothing works
+ * Logs that a namespace may not be read, or can be read again. Used if only some namespaces are read.
+ * @param error why the namespace may not be read; undefined if it can be read
+ * @param operatorNamespace the operator's own namespace, which must be readable
  */
 export function logNamespaceAccess(name: string, error: unknown, operatorNamespace: string, log: Logger): void {
   if (error === undefined) {

@@ -1,6 +1,7 @@
 /**
- * Which target clusters Linkerd's destination controller has credentials of (rule I4): it takes them from labelled Secrets
- * in its own namespace. They are watched from the first question on, since nobody else needs the right to read them.
+ * Knows for which target clusters Linkerd's destination controller has credentials (rule I4). That controller takes
+ * them from labelled Secrets in its own namespace. These Secrets are watched only once {@link Discovery.has} is called,
+ * so that an operator that never calls it needs no right to read them.
  */
 import { Annotation, CredentialsSecret, Label } from '../../crds/wire.ts';
 import { aborted } from '../kube/abort.ts';
@@ -16,7 +17,7 @@ import { Store } from '../runtime/store.ts';
 export interface DiscoveryOptions {
   /** The source cluster. */
   readonly client: KubeClient;
-  /** Namespace of the control plane. */
+  /** Namespace of Linkerd's control plane. */
   readonly namespace: string;
   /** Names of the only Secrets that may be read; undefined for all. */
   readonly names?: readonly string[] | undefined;
@@ -26,11 +27,11 @@ export interface DiscoveryOptions {
   readonly listener: DiscoveryListener;
 }
 
-/** Learns that the answer may have changed. */
+/** Notified when the answer of {@link Discovery.has} may have changed. */
 export interface DiscoveryListener {
-  /** That for one cluster. */
+  /** Called when the answer for one cluster may have changed. */
   addOf(cluster: string): void;
-  /** That for any: the Secrets were listed anew. */
+  /** Called when all answers may have changed, since the Secrets were listed anew. */
   addAll(): void;
 }
 
@@ -65,19 +66,22 @@ export class Discovery {
     });
   }
 
-  /** Whether there are credentials of a cluster; undefined if that is not known. */
+  /**
+   * Reports whether Linkerd's destination controller has credentials for a cluster; undefined while that is not known.
+   * The first call starts the watch of the Secrets.
+   */
   has(cluster: string): boolean | undefined {
     this.#asked.resolve();
     return this.#store.synced ? this.#store.by('cluster', cluster).length > 0 : undefined;
   }
 
-  /** Watches, once it has been asked, until the signal aborts. */
+  /** Watches the Secrets, from the first call of {@link has} until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#asked.promise, aborted(signal)]);
     if (!signal.aborted) await Promise.all(this.#store.partitions.map((name) => this.#watch(name, signal)));
   }
 
-  /** @param name of the only Secret that is read; undefined for all */
+  /** @param name name of the only Secret that is read; undefined for all */
   #watch(name: string | undefined, signal: AbortSignal): Promise<void> {
     const { client, namespace, timings, interruptions } = this.#options;
     const named = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
@@ -93,7 +97,10 @@ export class Discovery {
   }
 }
 
-/** The cluster that a Secret has the credentials of; none if Linkerd's controller ignores it. */
+/**
+ * Returns the cluster whose credentials a Secret holds, in a list that is empty if Linkerd's controller ignores the
+ * Secret.
+ */
 export function discoveredBy({ metadata: { labels = {}, annotations = {} }, data }: Secret): readonly string[] {
   const cluster = labels[Label.credentialsClusterName];
   const isComplete = [Annotation.trustDomain, Annotation.clusterDomain].every(
@@ -102,7 +109,7 @@ export function discoveredBy({ metadata: { labels = {}, annotations = {} }, data
   return cluster === undefined || !isComplete || data?.[CredentialsSecret.key] === undefined ? [] : [cluster];
 }
 
-/** Keeps who it is for, and not the credentials themselves. */
+/** Keeps the cluster that a Secret is for, and whether it has credentials, but not the credentials themselves. */
 const trimSecret = ({ metadata, data }: Secret): Secret => {
   const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;
   const hasKubeconfig = data?.[CredentialsSecret.key] !== undefined;

@@ -1,19 +1,26 @@
-/** Listeners to changes in the source cluster: the sessions of Links, and the controllers of federated Services and ServiceImports. */
+/**
+ * Listeners to changes in the source cluster: the sessions of target clusters, the controllers of federated Services
+ * and ServiceImports, and whoever needs the changes of all Services.
+ */
 
-/** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
+/**
+ * Called with a key of a target cluster when objects of that key have changed, or when another Service took or gave up
+ * the name of the mirror of that key. `by` says what has changed: a Service (`service`), or Endpoints or a slice
+ * (`endpoints`).
+ */
 export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
 
 export class SourceListeners {
-  /** By target cluster. */
+  /** The listener of each target cluster, by the cluster's name. */
   protected readonly ofClusters = new Map<string, SourceListener>();
   protected ofFederations: ((key: string) => void) | undefined;
   protected readonly ofServices = new Set<(key: string) => void>();
   protected ofImports: ((key: string) => void) | undefined;
 
   /**
-   * Reports the changes of one target cluster's objects.
-   * @returns ends the subscription
-   * @throws Error if the cluster has a listener: two would write the same mirrors
+   * Calls the listener on changes of the objects of one target cluster.
+   * @returns a function that ends the subscription
+   * @throws Error if the cluster already has a listener: two would write the same mirrors
    */
   subscribe(cluster: string, listener: SourceListener): () => void {
     if (this.ofClusters.has(cluster)) throw new Error(`the mirrors of cluster "${cluster}" already have a listener`);
@@ -22,9 +29,10 @@ export class SourceListeners {
   }
 
   /**
-   * Reports the changes of federated Services, and of the Services that have their names: `namespace/name` of the members.
-   * @returns ends the subscription
-   * @throws Error if there is a listener: two would write the same Services
+   * Calls the listener when a federated Service, a slice of it, or another Service that has its name has changed.
+   * @param listener called with `namespace/name` of the members
+   * @returns a function that ends the subscription
+   * @throws Error if there already is a listener: two would write the same Services
    */
   subscribeFederations(listener: (key: string) => void): () => void {
     if (this.ofFederations !== undefined) throw new Error('the federated Services already have a listener');
@@ -33,8 +41,9 @@ export class SourceListeners {
   }
 
   /**
-   * Reports the changes of all Services: `namespace/name`.
-   * @returns ends the subscription
+   * Calls the listener when any Service has changed.
+   * @param listener called with `namespace/name` of the Service
+   * @returns a function that ends the subscription
    */
   subscribeServices(listener: (key: string) => void): () => void {
     this.ofServices.add(listener);
@@ -42,9 +51,10 @@ export class SourceListeners {
   }
 
   /**
-   * Reports the changes of Services and slices that are derived from ServiceImports, and of the Services that have the
-   * name of a derived one: `namespace/name` of the ServiceImport.
-   * @returns ends the subscription
+   * Calls the listener when a Service or slice that is derived from a ServiceImport has changed, or another Service
+   * that has the name of a derived one.
+   * @param listener called with `namespace/name` of the ServiceImport
+   * @returns a function that ends the subscription
    */
   subscribeImports(listener: (key: string) => void): () => void {
     this.ofImports = listener;

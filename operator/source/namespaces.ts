@@ -1,6 +1,7 @@
 /**
- * Which namespaces the source cluster has. An operator that may read the whole cluster watches them all. One whose
- * rights end at some namespaces cannot, as no Role grants that: it concludes from the lists and watches in each of them.
+ * Knows which namespaces the source cluster has. An operator with rights in the whole cluster watches all namespaces.
+ * An operator whose rights are limited to some namespaces cannot do so, since no Role grants that watch. For each of
+ * these namespaces, such an operator concludes from its lists and watches there whether the namespace exists.
  */
 import { Label } from '../../crds/wire.ts';
 import { isForbidden } from '../kube/errors.ts';
@@ -9,7 +10,10 @@ import type { ReflectorState } from '../runtime/reflector.ts';
 import { Store, type StoreListener } from '../runtime/store.ts';
 import { trimNamespace } from './trim.ts';
 
-/** `unreadable`: it does not exist, or may not be read; which of the two, only its owner can say. */
+/**
+ * State of a namespace. `unreadable`: the namespace has not been listed yet, does not exist, or may not be read. The
+ * operator cannot distinguish the last two.
+ */
 export type SourceNamespaceState = 'exists' | 'missing' | 'unreadable';
 
 /** Called with the state that a namespace has now. */
@@ -21,19 +25,25 @@ export interface SourceNamespaces {
   readonly synced: boolean;
   /** Namespaces that cannot be read: what is in them is not known. */
   readonly unreadable: readonly string[];
-  /** The state of a namespace; one that is being deleted is missing. */
+  /**
+   * Returns the state of a namespace. If all namespaces are watched, a namespace that is being deleted is `missing`. If
+   * only some are read, all others are `missing`.
+   */
   stateOf(name: string): SourceNamespaceState;
-  /** The uid of a namespace; undefined while that is not known. */
+  /**
+   * Returns the uid of a namespace; undefined if it is not known. It is never known if only some namespaces are read.
+   */
   uidOf(name: string): string | undefined;
-  /** Number of namespaces that were created for a target cluster. */
+  /** Returns the number of existing namespaces that were created for a target cluster. */
   createdFor(cluster: string): number;
-  /** Calls the listener on each change of a namespace's state. @returns ends the subscription */
+  /** Calls the listener on each change of a namespace's state. @returns a function that ends the subscription */
   subscribe(listener: NamespaceListener): () => void;
 }
 
 /**
- * Reports whether a namespace is certainly gone: where only some are read, nothing is known of others.
- * @param only those that are read; undefined for all
+ * Reports whether a namespace certainly does not exist, or is being deleted. False if only some namespaces are read:
+ * `missing` then only means that a namespace is not one of them.
+ * @param only names of the namespaces that are read; undefined if all are
  */
 export const isCertainlyGone = (
   namespaces: Pick<SourceNamespaces, 'stateOf'>,
@@ -51,7 +61,7 @@ abstract class Namespaces implements SourceNamespaces {
   abstract createdFor(cluster: string): number;
 
   subscribe(listener: NamespaceListener): () => void {
-    // Two subscriptions of one function are two.
+    // A function that is subscribed twice is called twice.
     const own: NamespaceListener = (name, state) => listener(name, state);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
@@ -63,12 +73,12 @@ abstract class Namespaces implements SourceNamespaces {
   }
 }
 
-/** All namespaces, watched. */
+/** All namespaces of the source cluster, which are watched. */
 export class WatchedNamespaces extends Namespaces {
   readonly store: Store<Namespace>;
   readonly unreadable = [];
 
-  /** @param listener learns that a list of the namespaces has completed */
+  /** @param listener notified when a list of the namespaces has completed */
   constructor(listener: Required<Pick<StoreListener<Namespace>, 'relisted'>>) {
     super();
     this.store = new Store<Namespace>({
@@ -107,7 +117,7 @@ const isLive = (namespace: Namespace | undefined): boolean =>
 
 export interface ListedNamespacesOptions {
   readonly names: Iterable<string>;
-  /** The namespace without which nothing works: while it is refused, nothing is synced. */
+  /** The operator's own namespace. Until it can be read, {@link ListedNamespaces.synced} is false. */
   readonly required: string;
   /** Plurals of the resources that are read in each namespace. */
   readonly resources: readonly string[];
@@ -123,11 +133,13 @@ interface ListedNamespace {
 }
 
 /**
- * Namespaces that are known by name, each by what its own lists and watches come to: one exists once all of them have
- * been listed, until one is refused. The Role that lets the operator read a namespace is in that namespace, so what may
- * be read exists; what may not be read does not exist or has no Role, which looks the same from here.
+ * Namespaces that are known by name, if the operator may read only some. What is known of each follows from its own
+ * lists and watches. A namespace exists if all its resources have been listed and none is refused. The Role that lets
+ * the operator read a namespace is in that namespace, so a namespace that may be read exists. A namespace that may not
+ * be read either does not exist or has no such Role: the operator cannot distinguish the two.
  *
- * What can be known of a namespace that is refused is known: no other namespace waits for it.
+ * Nothing more can be learned about a namespace that is refused, so {@link synced} waits for such a namespace only if
+ * it is the operator's own.
  */
 export class ListedNamespaces extends Namespaces {
   readonly #required: string;
@@ -164,7 +176,7 @@ export class ListedNamespaces extends Namespaces {
     return undefined;
   }
 
-  /** None is created where only some may be read. */
+  /** Always 0: an operator that may read only some namespaces creates none. */
   createdFor(): number {
     return 0;
   }
@@ -177,14 +189,15 @@ export class ListedNamespaces extends Namespaces {
 
   /**
    * Records the state of the reflector of a resource in a namespace.
-   * @returns `refused` if the namespace may not be read since now, `readable` if it may after it was refused
+   * @returns `refused` if the namespace may no longer be read, `readable` if it is no longer refused; undefined if
+   *   neither has changed
    */
   reflected(name: string, resource: string, state: ReflectorState): 'refused' | 'readable' | undefined {
     const refused = this.#namespaces.get(name)?.refused;
     if (refused === undefined) return undefined;
     const wasRefused = refused.size > 0;
     if (state.connected) refused.delete(resource);
-    // Any other obstacle says nothing about the namespace.
+    // Any other error says nothing about the namespace.
     else if (isForbidden(state.error)) refused.add(resource);
     this.#check(name);
     if (wasRefused === refused.size > 0) return undefined;

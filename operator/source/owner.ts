@@ -1,6 +1,6 @@
 /**
- * Whose an object of the source cluster is (rule A6): the target cluster, and what in it the object belongs to. Read
- * from labels and names alone, so that an operator that has just started knows what is ours.
+ * Determines who owns an object of the source cluster (rule A6): a target cluster, and what in that cluster the object
+ * was made for. Only labels and names are read, so that an operator that has just started knows what is ours.
  */
 import { derivingName, importedFrom } from '../../crds/mcs/derived-name.ts';
 import { withoutSuffix } from '../../crds/slice-names.ts';
@@ -10,7 +10,10 @@ import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 /** The key of a Link's probe Service; every other key is `namespace/name` of a target Service. */
 export const PROBE_KEY = '!probe';
 
-/** In a key: ours by its labels, but the mirror of nothing that could exist. */
+/**
+ * Prefix of a name in a key, for an object that is ours by its labels but does not have the name of a mirror of its
+ * cluster.
+ */
 const STRAY = '~';
 
 export interface Owner {
@@ -23,12 +26,13 @@ export interface Owner {
 export const sameOwner = (a: Owner | undefined, b: Owner | undefined): boolean =>
   a?.cluster === b?.cluster && a?.key === b?.key;
 
-/** The value that an owner's objects are indexed by. */
+/** Returns the value by which indexes find the objects of an owner. */
 export const indexValueOf = ({ cluster, key }: Owner): string => `${cluster}|${key}`;
 
 /**
- * Who owns an object, or undefined if it is not ours.
- * @param operatorNamespace where probe Services are
+ * Returns the owner of an object; undefined if the object is not ours, or belongs to a federated Service or a
+ * ServiceImport.
+ * @param operatorNamespace namespace of the operator, where probe Services are
  */
 export function ownerOf(object: KubeObject, operatorNamespace: string): Owner | undefined {
   const { labels = {}, name, namespace = '' } = object.metadata;
@@ -38,22 +42,26 @@ export function ownerOf(object: KubeObject, operatorNamespace: string): Owner | 
     const mirror = labels[Label.headlessMirrorSvcName] ?? serviceOf(object);
     return { cluster, key: `${namespace}/${mirroredName(mirror, cluster) ?? STRAY + name}` };
   }
-  // The Endpoints of a probe Service carry no more than the cluster's name.
+  // For Endpoints and slices of a probe Service, the label with the cluster's name is enough.
   const isProbe = labels[Label.mirroredGateway] === Value.true || (object as Service).spec === undefined;
   return isProbe && namespace === operatorNamespace && isProbeName(serviceOf(object))
     ? { cluster, key: PROBE_KEY }
     : undefined;
 }
 
-/** Name of the target Service that a mirror of that name would be of; undefined if it cannot be one of this cluster. */
+/**
+ * Returns the name of the target Service that a mirror with this name stands for; undefined if a mirror of this cluster
+ * cannot have the name.
+ */
 export function mirroredName(mirror: string, cluster: string): string | undefined {
   const suffix = `-${cluster}`;
   return mirror.endsWith(suffix) && mirror.length > suffix.length ? mirror.slice(0, -suffix.length) : undefined;
 }
 
 /**
- * Name of the Service that an object is, or is the endpoints of. A slice of a federated Service that has lost its label is
- * known by its name, before the dot.
+ * Returns the name of the Service that an object is, or whose endpoints the object holds. If a slice lacks the label
+ * that names its Service, its own name up to the first dot counts, since that is how slices of federated Services are
+ * named.
  */
 export function serviceOf(object: KubeObject | EndpointSlice): string {
   const { labels, name } = object.metadata;
@@ -62,14 +70,18 @@ export function serviceOf(object: KubeObject | EndpointSlice): string {
   return service === '' ? name.replace(/\..*/, '') : service;
 }
 
-/** Reports whether the labels of a Service export it to other clusters through the gateway: no mirror is exported. */
+/**
+ * Reports whether the labels of a Service export it to other clusters through the gateway. Mirrors and federated
+ * Services are never exported.
+ */
 export const isExportedHere = ({ metadata: { labels = {} } }: KubeObject): boolean =>
   labels[Label.mirroredService] === undefined &&
   (labels[Label.exported] === Value.true || labels[Label.federated] === Value.federatedMember);
 
 /**
- * Reports whether a Service is a federated one, made by us or by Linkerd's controllers (rule I8): a mirror names its
- * cluster, and a user's Service has no such label.
+ * Reports whether a Service is a federated Service, made by us or by Linkerd's controllers (rule I8). Unlike a
+ * federated Service, a mirror has a label that names its cluster, and a user's Service lacks the label {@link
+ * Label.mirroredService}.
  */
 export function isFederated(service: KubeObject): boolean {
   const { labels = {} } = service.metadata;
@@ -84,7 +96,7 @@ export function isFederated(service: KubeObject): boolean {
 export const isFlat = ({ metadata: { annotations = {} } }: KubeObject): boolean =>
   Annotation.remoteDiscovery in annotations || Annotation.localDiscovery in annotations;
 
-/** Returns the target clusters that a federated Service, or a slice of one, says are members. */
+/** Returns the target clusters that are members according to a federated Service or to one of its slices. */
 export function memberClusters(object: KubeObject): readonly string[] {
   const { annotations = {}, name } = object.metadata;
   if ('addressType' in object) return [memberOf(object)].filter((cluster) => cluster !== undefined);
@@ -92,8 +104,9 @@ export function memberClusters(object: KubeObject): readonly string[] {
 }
 
 /**
- * Returns the target cluster that a slice of a federated Service is of; undefined if it is the local member's. Its name tells,
- * which nobody can change; a label counts only where that does not.
+ * Returns the target cluster of the member that a slice of a federated Service belongs to. Undefined for a slice of the
+ * local member, or if no target cluster is found. The name of the slice decides, since nobody can change it. A label
+ * counts only if the name does not have the form that we give to such slices.
  */
 export function memberOf({ metadata: { name, labels = {} } }: KubeObject): string | undefined {
   const [service = '', member = '', ...copied] = name.split('.');
@@ -106,8 +119,9 @@ export function memberOf({ metadata: { name, labels = {} } }: KubeObject): strin
 }
 
 /**
- * Returns `namespace/name` of the Services that join the federated Service that an object is, is a slice of, or has the
- * name of; undefined if it has nothing to do with one.
+ * Returns the key of the federated Service that an object belongs to: `namespace/name` of its members. The object may
+ * be that Service, its slice, or another Service with its name. Undefined if the object has nothing to do with a
+ * federated Service.
  */
 export function federationOf(object: KubeObject): string | undefined {
   const { labels, namespace = '' } = object.metadata;
@@ -117,22 +131,26 @@ export function federationOf(object: KubeObject): string | undefined {
   return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
-/** Returns `namespace/name` of the ServiceImport that a Service or slice is derived from; undefined if it is derived from none. */
+/**
+ * Returns `namespace/name` of the ServiceImport that a Service or slice is derived from; undefined if it is not derived
+ * from any.
+ */
 export function importOf({ metadata: { labels, namespace = '' } }: KubeObject): string | undefined {
   const name = labels?.[Label.serviceImport];
   return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
 /**
- * Returns the target cluster that a Service of a pod or a slice is imported from; undefined if it is of this cluster. The name of
- * a slice tells, which nobody can change; a label counts only where that does not.
+ * Returns the target cluster that an object was imported from: a slice, or a Service that stands for a pod. Undefined
+ * if it was imported from the source cluster itself, or if no cluster is found. The name of a slice decides, since
+ * nobody can change it. A label counts only if the name does not have the form that we give to such slices.
  */
 export const sourceOf = ({ metadata: { name, labels = {} } }: KubeObject): string | undefined => {
   const byName = importedFrom(name);
   return byName === undefined ? labels[Label.importedFrom] : (byName ?? undefined);
 };
 
-/** Returns the target clusters that a Service or slice that is derived from a ServiceImport leads to. */
+/** Returns the target clusters that an object leads to: a Service or slice that is derived from a ServiceImport. */
 export function importedClusters(object: KubeObject): readonly string[] {
   const { labels = {}, annotations = {} } = object.metadata;
   const cluster = sourceOf(object);
@@ -140,7 +158,11 @@ export function importedClusters(object: KubeObject): readonly string[] {
   return discovered(annotations[Annotation.remoteDiscovery], labels[Label.serviceImport] ?? '');
 }
 
-/** The clusters in which Linkerd is to find the pods of a Service. */
+/**
+ * Returns the clusters in which Linkerd finds the pods of a Service, as an annotation lists them.
+ * @param list value of the annotation; undefined if it is missing
+ * @param service name of the Service whose entries are returned
+ */
 function discovered(list: string | undefined, service: string): readonly string[] {
   const prefix = federatedEntry(service, '');
   const entries = (list ?? '').split(',').filter((entry) => entry.startsWith(prefix));
@@ -151,7 +173,10 @@ function discovered(list: string | undefined, service: string): readonly string[
 export const isOfFederation = (object: KubeObject): boolean =>
   federationOf(object) !== undefined && ('addressType' in object || isFederated(object));
 
-/** The ServiceImport that an object is derived from, or, if it is a Service of anybody else, whose name it has. */
+/**
+ * Returns the key of the ServiceImport that an object is derived from. For another Service, returns the key of the
+ * ServiceImport whose derived Service would have its name. Empty if there is neither.
+ */
 export function importsOf(object: KubeObject): readonly string[] {
   const derivedFrom = importOf(object);
   if (derivedFrom !== undefined) return [derivedFrom];

@@ -1,7 +1,8 @@
 /**
- * Slices that others give our Services (rule C3): those that somebody makes by hand, and those that Kubernetes makes of a
- * Service that somebody has given a selector, and leaves when the selector goes. The latter have the labels of their Service,
- * by which they are watched. Only names are kept.
+ * Finds the slices that others give our Services (rule C3). Somebody may create such slices by hand. Kubernetes creates
+ * them if somebody gives one of our Services a selector, and leaves them when the selector is removed. The slices that
+ * Kubernetes creates have the labels of their Service, and are watched by these labels. Of all these slices, little
+ * more than the names is kept.
  */
 import { Label, SELECTED_SLICE_MANAGER } from '../../crds/wire.ts';
 import { type EndpointSlice, hasSelector, keyOf, type Service } from '../kube/objects.ts';
@@ -9,9 +10,9 @@ import type { ForeignSlices } from '../runtime/plan.ts';
 import { Store } from '../runtime/store.ts';
 import { trimForeignSlice } from './trim.ts';
 
-/** Slices that Kubernetes makes of some of our Services. */
+/** Slices that Kubernetes makes for some of our Services. */
 export interface SelectedSlices {
-  /** A label that these Services have, and no others. */
+  /** The label that these Services share, and by which their slices are watched. */
   readonly label: string;
   readonly labelSelector: string;
   readonly store: Store<EndpointSlice>;
@@ -22,21 +23,27 @@ export interface SlicesOfOthersOptions {
   readonly namespace: string;
   /** The only namespaces that are read; undefined for all. */
   readonly within: ReadonlySet<string> | undefined;
-  /** The slices that Kubernetes did not make; index `foreign` has those that are not ours, by their Services. */
+  /**
+   * The slices that Kubernetes' own controllers did not make. Its index `foreign` has those that are not ours, by
+   * `namespace/name` of their Services.
+   */
   readonly written: Store<EndpointSlice>;
   readonly listener: SlicesListener;
 }
 
-/** Learns of slices that Kubernetes has made. */
+/** Receives changes of the slices that Kubernetes makes for our Services. */
 export interface SlicesListener {
-  /** Those of a Service, `namespace/name`, are others. */
+  /**
+   * Called when the slices that Kubernetes made for a Service have changed.
+   * @param service `namespace/name`
+   */
   slicesChanged(service: string): void;
 }
 
 export class SlicesOfOthers {
-  /** Those that Kubernetes made of mirrors and federated Services, and of probe Services. */
+  /** Slices that Kubernetes made for mirrors and federated Services, and for probe Services. */
   readonly selected: readonly SelectedSlices[];
-  /** Those of Services that are derived from ServiceImports. */
+  /** Slices that Kubernetes made for Services that are derived from ServiceImports. */
   readonly derived: SelectedSlices;
   readonly #written: Store<EndpointSlice>;
   readonly #all: readonly Store<EndpointSlice>[];
@@ -64,14 +71,15 @@ export class SlicesOfOthers {
     this.#all = [written, ...this.all.map(({ store }) => store)];
   }
 
-  /** All that Kubernetes made. */
+  /** All slices that Kubernetes made for our Services. */
   get all(): readonly SelectedSlices[] {
     return [...this.selected, this.derived];
   }
 
   /**
-   * The slices of others of these Services of ours, as far as they have no selector; undefined if there are none.
-   * @param mayHaveEndpoints whether v1 Endpoints of such Services are not watched
+   * Returns the slices that others gave to these Services of ours, by Service; undefined if there are none. Services
+   * that have a selector now are left out.
+   * @param mayHaveEndpoints whether such Services may have v1 Endpoints that are not watched
    */
   of(services: readonly Service[], mayHaveEndpoints: boolean): readonly ForeignSlices[] | undefined {
     if (this.#all.every((store) => store.indexed('foreign').next().done === true)) return undefined;
@@ -84,7 +92,8 @@ export class SlicesOfOthers {
 
   #of(service: string): readonly EndpointSlice[] {
     const foreign = this.#all.flatMap((store) => store.by('foreign', service));
-    // One that is ours again may be in another store yet, and a mirror in the operator's namespace is selected twice.
+    // A slice that is ours again may still be in another store, and a slice of a mirror in the operator's namespace is
+    // in two.
     const byKey = new Map(foreign.map((slice) => [keyOf(slice), slice]));
     return [...byKey.values()].filter((slice) => [undefined, slice].includes(this.#written.get(keyOf(slice))));
   }

@@ -1,4 +1,4 @@
-/** The source cluster as it is watched: one set of watches serves every Link, and fills the stores of stores.ts. */
+/** Watches the source cluster. One set of watches serves all Links, and fills the stores of stores.ts. */
 import { Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import {
@@ -33,19 +33,19 @@ export interface SourceOptions extends SourceStoresOptions {
 const RECHECK_PERIOD_MS = 10_000;
 
 export class SourceCluster extends SourceStores {
-  /** What cannot be read at present. */
+  /** The resources that cannot be read now. */
   readonly problems = new SourceProblems();
   readonly #options: SourceOptions;
-  /** By namespace, if only some are read. */
+  /** The reflectors of each namespace; empty if all namespaces are read together. */
   readonly #reflectors = new Map<string, Pick<Reflector<KubeObject>, 'reconnect'>[]>();
   readonly #health = new Map<string, ReadHealth>();
   /** When a namespace was last re-checked, on the monotonic clock. */
   readonly #recheckedMs = new Map<string, number>();
   /** Ends the watches; undefined before they begin. */
   #stop: AbortSignal | undefined;
-  /** The watches of slices of derived Services. */
+  /** The watches of the slices that Kubernetes makes for Services derived from ServiceImports. */
   #ofDerived: readonly Promise<void>[] = [];
-  /** Resolve once everything has been listed. */
+  /** Functions to call once everything has been listed. */
   #waiting: (() => void)[] = [];
 
   constructor(options: SourceOptions) {
@@ -66,7 +66,7 @@ export class SourceCluster extends SourceStores {
   async run(signal: AbortSignal): Promise<void> {
     this.#stop = signal;
     await Promise.all([
-      // All of them, as a Service that is not ours may have the name of a mirror.
+      // All Services are watched, since one that is not ours may have the name of a mirror.
       ...this.#watch(SERVICES, this.services, undefined, signal),
       ...this.#watch(ENDPOINTS, this.endpoints, Label.clusterName, signal),
       ...this.#watch(ENDPOINT_SLICES, this.slices, WRITTEN_SLICES, signal),
@@ -76,18 +76,23 @@ export class SourceCluster extends SourceStores {
     await Promise.all(this.#ofDerived);
   }
 
-  /** Watches the slices that Kubernetes makes of derived Services as well: there may be some from now on. */
+  /**
+   * Also watches the slices that Kubernetes makes for Services derived from ServiceImports. Called when there may be
+   * such Services. Does nothing before {@link run}, or if these slices are watched already.
+   */
   watchDerived(): void {
     if (this.#stop === undefined || this.#stop.aborted || this.#ofDerived.length > 0) return;
     this.#ofDerived = this.#watchSelected(this.foreign.derived, this.#stop);
   }
 
   /**
-   * Lists what one target cluster owns here, and adds to the stores what they do not show yet: watches may be late, and a
-   * write whose answer was lost has taken effect all the same. Namespaces that cannot be read are left out.
-   * @returns whether the stores show all of it as the cluster's. A source cluster that was restored from a backup may have
-   *   again what we deleted, or what is another cluster's by now: the stores show that only after the next list
-   * @throws ApiError or ConnectionError if it cannot be listed
+   * Lists the objects that one target cluster owns in the source cluster, and adds those that the stores do not show
+   * yet. Watches may be late, and a write whose answer was lost may have taken effect. Namespaces that cannot be read
+   * are left out.
+   * @returns whether the stores show each of these objects as owned by the target cluster. This may not be so after a
+   *   restore of the source cluster from a backup, which brings back objects that we have deleted, or that another
+   *   cluster owns by now. The stores show those only after their next list
+   * @throws ApiError or ConnectionError if the objects cannot be listed
    */
   async readAnew(cluster: string, signal: AbortSignal): Promise<boolean> {
     const ofCluster = `${Label.clusterName}=${cluster}`;
@@ -100,8 +105,9 @@ export class SourceCluster extends SourceStores {
   }
 
   /**
-   * Checks whether a namespace can still be read, since a write into it was refused. Where namespaces are not watched,
-   * its watches are opened anew: one that is open goes on after the right to it, or the namespace, is gone.
+   * Checks whether a namespace can still be read. Called when a write into the namespace was refused. Its watches are
+   * opened anew, since an open watch goes on even when the right to it, or the namespace, is gone. Does nothing if all
+   * namespaces are read together, or if the namespace was checked a short time ago.
    */
   recheck(namespace: string): void {
     const reflectors = this.#reflectors.get(namespace);
@@ -132,7 +138,10 @@ export class SourceCluster extends SourceStores {
     return isShown;
   }
 
-  /** One watch of a resource, or one in each namespace. */
+  /**
+   * Watches a resource, either in the whole cluster or in each namespace that is read.
+   * @returns a promise for each watch, which resolves when the watch has ended
+   */
   #watch<T extends KubeObject>(
     resource: Resource,
     store: Store<T>,
@@ -164,7 +173,7 @@ export class SourceCluster extends SourceStores {
     );
   }
 
-  /** What the reflectors of a resource come to together. */
+  /** Returns the object to which all reflectors of a resource report their state. */
   #healthOf({ plural }: Resource): ReadHealth {
     const { namespace, log } = this.#options;
     const health = this.#health.get(plural) ?? sourceHealth(plural, namespace, log, this.problems);
@@ -184,7 +193,7 @@ export class SourceCluster extends SourceStores {
   }
 
   protected override checkSynced(): void {
-    // The store that calls this has swapped its list in, and goes on to report the changes: they come first.
+    // The store that calls this reports the changes of its list right afterwards. They must be handled first.
     queueMicrotask(() => {
       if (!this.synced) return;
       for (const resolve of this.#waiting) resolve();

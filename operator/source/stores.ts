@@ -1,8 +1,8 @@
 /**
- * What the operator knows of the source cluster: the mirrors of all Links and their endpoints, filed by who owns them,
- * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
- * limited to. Each change is reported to the Link that owns the object. Reflectors
- * (source.ts) or lists (forecast) fill the stores.
+ * Stores what the operator knows of the source cluster: the mirrors of all Links and their endpoints, indexed by owner,
+ * and the names of other Services. The stores cover the whole cluster, or only the namespaces that the operator is
+ * limited to. Each change is reported to the session of the target cluster that owns the object. Reflectors (source.ts)
+ * or lists (forecast) fill the stores.
  */
 import { federatedName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
 import {
@@ -52,24 +52,25 @@ export interface SourceStoresOptions {
 }
 
 /**
- * Selects the slices that an operator writes, and not those that Kubernetes makes of Endpoints and of pods: whatever else
- * somebody writes into that label does not hide one of ours.
+ * Label selector of all slices but those that Kubernetes' own controllers make of pods and of Endpoints. It selects a
+ * slice of ours even if somebody has changed the label `endpointslice.kubernetes.io/managed-by` of that slice to a
+ * value that these controllers do not use.
  */
 export const WRITTEN_SLICES = `${Label.endpointSliceManagedBy} notin (${KUBERNETES_SLICE_MANAGERS.join(',')})`;
 
-/** What the index of exported Services files them under. */
+/** The only value in the index of exported Services. */
 const EXPORTED = 'here';
 
 export class SourceStores extends SourceListeners {
   readonly services: Store<Service>;
   readonly endpoints: Store<Endpoints>;
   readonly slices: Store<EndpointSlice>;
-  /** Those that others give our Services. */
+  /** Slices that others give our Services. */
   readonly foreign: SlicesOfOthers;
   readonly namespaces: SourceNamespaces;
-  /** Set if all namespaces are read. */
+  /** All namespaces; undefined if only some are read. */
   protected readonly watched: WatchedNamespaces | undefined;
-  /** Set if only some namespaces are read. */
+  /** The namespaces that are read; undefined if all are. */
   protected readonly listed: ListedNamespaces | undefined;
   readonly #namespace: string;
   /** The namespaces that are read; undefined for all. */
@@ -102,24 +103,31 @@ export class SourceStores extends SourceListeners {
     return isListed && this.namespaces.synced;
   }
 
-  /** The Services and slices that are marked as derived from one ServiceImport. */
+  /**
+   * Returns the Services and slices whose labels mark them as derived from one ServiceImport, and the slices that
+   * others give these Services.
+   */
   import(key: string): Omit<OwnedObjects, 'endpoints'> {
     const services = this.services.by('import', key);
     return { services, slices: this.slices.by('import', key), foreign: this.foreign.of(services, true) };
   }
 
-  /** The keys of all ServiceImports from which anything is derived. */
+  /** Returns the keys of all ServiceImports from which anything is derived. */
   imports(): ReadonlySet<string> {
     return new Set([...this.services.indexed('import'), ...this.slices.indexed('import')]);
   }
 
-  /** Keys of the ServiceImports that have derived objects pointing to a target cluster. */
+  /** Returns the keys of the ServiceImports that have derived objects leading to a target cluster. */
   importsFrom(cluster: string): ReadonlySet<string> {
     const derived = [this.services, this.slices].flatMap((store): readonly KubeObject[] => store.by('source', cluster));
     return new Set(derived.map(importOf).filter((key) => key !== undefined));
   }
 
-  /** The Service that has the name of a federated one, whoever's it is, and the slices that are marked as its own. */
+  /**
+   * Returns the Service that has the name of a federated Service, whoever owns it, the slices whose labels mark them as
+   * slices of the federated Service, and the slices that others give it.
+   * @param key `namespace/name` of the members
+   */
   federation(key: string): Pick<OwnedObjects, 'slices' | 'foreign'> & { readonly live: Service | undefined } {
     const { namespace, name } = splitKey(key);
     const live = this.services.get(`${namespace}/${federatedName(name)}`);
@@ -130,23 +138,23 @@ export class SourceStores extends SourceListeners {
     };
   }
 
-  /** The keys of all federated Services that there are. */
+  /** Returns the keys of all federated Services that exist, or have slices left. */
   federations(): ReadonlySet<string> {
     return new Set([...this.services.indexed('federation'), ...this.slices.indexed('federation')]);
   }
 
-  /** The keys of the federated Services that a target cluster is a member of. */
+  /** Returns the keys of the federated Services that a target cluster is a member of. */
   membershipsOf(cluster: string): ReadonlySet<string> {
     const members = [this.services, this.slices].flatMap((store): readonly KubeObject[] => store.by('member', cluster));
     return new Set(members.map(federationOf).filter((key) => key !== undefined));
   }
 
-  /** The Services that are exported through the gateway by their labels: none of them is a mirror. */
+  /** Returns the Services whose labels export them through the gateway. Mirrors are never among them. */
   exportedServices(): readonly Service[] {
     return this.services.by('exported', EXPORTED);
   }
 
-  /** The objects of one owner. */
+  /** Returns the objects of one owner, and the slices that others give its Services. */
   ownedBy(owner: Owner): OwnedObjects {
     const value = indexValueOf(owner);
     const services = this.services.by('owner', value);
@@ -159,8 +167,9 @@ export class SourceStores extends SourceListeners {
   }
 
   /**
-   * The probe Services of a target cluster, and that of a Link. The Link's is known by its name: while one that named another
-   * cluster before has not written it, it has the label of that cluster.
+   * Returns the probe Services of a target cluster and the probe Service of a Link, with their endpoints. The Link's
+   * probe Service is found by its name. If the Link named another cluster before, the Service has the label of that
+   * cluster until the session for the present cluster writes it.
    */
   probesOf(cluster: string, link: string): OwnedObjects {
     const isOfLink = (object: KubeObject): boolean => serviceOf(object) === probeName(link);
@@ -175,12 +184,12 @@ export class SourceStores extends SourceListeners {
     };
   }
 
-  /** The target clusters that own anything here. */
+  /** Returns the target clusters that own objects in the source cluster. */
   clusters(): ReadonlySet<string> {
     return new Set(this.stores.flatMap((store) => [...store.indexed('cluster')]));
   }
 
-  /** The keys of everything that one target cluster owns here. */
+  /** Returns the keys of all objects that one target cluster owns in the source cluster. */
   keysOf(cluster: string): ReadonlySet<string> {
     const keys = new Set<string>();
     for (const store of this.stores) {
@@ -192,13 +201,16 @@ export class SourceStores extends SourceListeners {
     return keys;
   }
 
-  /** Whether a Service of that name exists that was not mirrored from a target cluster. */
+  /** Reports whether a Service with this name exists that the target cluster does not own. */
   isTaken(namespace: string, name: string, cluster: string): boolean {
     const service = this.services.get(`${namespace}/${name}`);
     return service !== undefined && this.ownerOf(service)?.cluster !== cluster;
   }
 
-  /** The stores of what is written here. */
+  /**
+   * The stores that must show our own writes at once, by the plural of the resource, or, for slices that Kubernetes
+   * makes, by the label selector of their watch.
+   */
   get written(): Readonly<Record<string, WriteThrough>> {
     const { services, endpoints, slices, foreign } = this;
     const selected = foreign.all.map(({ labelSelector, store }) => [labelSelector, store] as const);
@@ -207,7 +219,7 @@ export class SourceStores extends SourceListeners {
 
   /** Called when a list has completed. */
   protected checkSynced(): void {
-    // Nobody waits.
+    // Nobody waits for lists here.
   }
 
   protected get stores() {
@@ -218,17 +230,17 @@ export class SourceStores extends SourceListeners {
     return ownerOf(object, this.#namespace);
   }
 
-  /** The Service that an object names, if it is a slice that is not ours. */
+  /** Returns `namespace/name` of the Service that an object names, if the object is a slice that is not ours. */
   #namedByOthers(object: KubeObject | EndpointSlice): readonly string[] {
     return 'addressType' in object && this.#belonging(object) === undefined ? servicesOf(object) : [];
   }
 
-  /** What a slice belongs to, by its labels; undefined if it is not ours. */
+  /** Returns what a slice belongs to, by its labels; undefined if the slice is not ours. */
   #belonging(slice: EndpointSlice): unknown {
     return this.ownerOf(slice) ?? federationOf(slice) ?? importOf(slice);
   }
 
-  /** Reports slices of others to whoever writes their Service. */
+  /** Called when slices that others give a Service have changed. Notifies whoever writes that Service. */
   #foreignChanged(key: string): void {
     const service = this.services.get(key);
     if (service !== undefined) this.#changed({ key, before: service, after: service }, 'endpoints');
@@ -287,7 +299,8 @@ export class SourceStores extends SourceListeners {
     const was = before && this.ownerOf(before);
     const is = after && this.ownerOf(after);
     const affected = [was, is].filter((owner) => owner !== undefined);
-    // A name is taken or given up: by a Service of others, or by the mirror of another cluster, with its Endpoints.
+    // A name was taken or given up, by a Service that is not ours, or by the mirror of another cluster with its
+    // Endpoints.
     const [object] = [before, after].filter((each) => each !== undefined);
     const isPassedOn = this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster;
     if (object !== undefined && !('addressType' in object) && isPassedOn) affected.push(...this.#whoWants(object));
@@ -297,7 +310,10 @@ export class SourceStores extends SourceListeners {
     });
   }
 
-  /** Tells others that may wait for the name of what we deleted: who wrote it knows, and the watch tells nothing new. */
+  /**
+   * Notifies others that may wait for the name of an object that we have deleted. The session that deleted it knows,
+   * and the watch reports nothing more to the others, since the store no longer shows the object.
+   */
   #freed(object: Service | Endpoints | EndpointSlice): void {
     if ('addressType' in object) return;
     const was = this.ownerOf(object)?.cluster;
@@ -309,7 +325,7 @@ export class SourceStores extends SourceListeners {
     if (importOf(object) === undefined) for (const each of importsOf(object)) this.ofImports?.(each);
   }
 
-  /** Those whose mirror would have the name of a Service. */
+  /** Returns the owners whose mirror would have the name of this Service. */
   #whoWants({ metadata: { namespace = '', name } }: KubeObject): readonly Owner[] {
     return [...this.ofClusters.keys()].flatMap((cluster) => {
       const remote = mirroredName(name, cluster);

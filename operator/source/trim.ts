@@ -1,4 +1,7 @@
-/** Objects of the source cluster, cut to the fields that are read or compared: there may be thousands. */
+/**
+ * Reduces objects of the source cluster to the fields that are read or compared, since there may be thousands of
+ * objects.
+ */
 import { Annotation, Label, Value } from '../../crds/wire.ts';
 import type { Endpoints, EndpointSlice, KubeObject, Namespace, Service } from '../kube/objects.ts';
 
@@ -22,15 +25,15 @@ export function trimService(object: Service): Service {
   } as Service;
 }
 
-/** A Service that is derived from a ServiceImport, which has all its addresses. */
+/** Reduces a Service that is derived from a ServiceImport. All its ClusterIPs are kept. */
 export function trimDerivedService(object: Service): Service {
   const { metadata, spec } = trimService(object);
   return { metadata, spec: { ...spec, clusterIPs: object.spec?.clusterIPs } } as Service;
 }
 
 /**
- * A Service that is not ours: what matters is that its name is taken, which routes it can have and take, and whether it is
- * exported, and to whom.
+ * Reduces a Service that is not ours. What matters is that its name is taken, whether it can be the parent or a backend
+ * of a route, and whether and to which clients it is exported.
  */
 export function trimForeignService({ metadata, spec }: Service): Service {
   const { name, namespace, uid, resourceVersion } = metadata;
@@ -48,7 +51,7 @@ export function trimForeignService({ metadata, spec }: Service): Service {
     },
     spec: {
       type,
-      // Only that there is none matters.
+      // Only the absence of a ClusterIP matters.
       ...(clusterIP === 'None' && { clusterIP }),
       ports: ports?.map(({ name, port, protocol, appProtocol }) => ({ name, port, protocol, appProtocol })),
     },
@@ -58,14 +61,17 @@ export function trimForeignService({ metadata, spec }: Service): Service {
 export const trimEndpoints = (object: Endpoints): Endpoints =>
   ({ metadata: trimMetadata(object), subsets: object.subsets }) as Endpoints;
 
-/** @param of what it belongs to; undefined if it is not ours, but may become so */
+/**
+ * Reduces a slice.
+ * @param of what the slice belongs to; undefined if the slice is not ours
+ */
 export function trimSlice(slice: EndpointSlice, of: unknown): EndpointSlice {
   if (of === undefined) return trimForeignSlice(slice);
   const { addressType, endpoints, ports } = slice;
   return { metadata: trimMetadata(slice), addressType, endpoints, ports } as EndpointSlice;
 }
 
-/** A slice that is not ours: what matters is its name, and that of its Service. */
+/** Reduces a slice that is not ours. What matters is its name, and the name of its Service. */
 export function trimForeignSlice({ metadata, addressType }: EndpointSlice): EndpointSlice {
   const { name, namespace, uid, resourceVersion, labels } = metadata;
   const service = labels?.[Label.serviceName];
@@ -86,7 +92,7 @@ export function trimNamespace({ metadata }: Namespace): Namespace {
   return { metadata: { name, uid, resourceVersion, deletionTimestamp, ...ours } } as Namespace;
 }
 
-/** The entries of these keys; undefined if there is none. */
+/** Returns the entries with these keys; undefined if there are none. */
 function picked(
   from: Readonly<Record<string, string>> | undefined,
   keys: readonly string[],

@@ -1,4 +1,4 @@
-/** Whether mirrors may be written to a namespace (rules A3, E8), and whether the namespace exists. */
+/** Decides which namespaces the operator may write to (rules A3, E8), and how many it may create (rule E10). */
 import { isProtectedNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { KnownNamespace, Operators } from '../mirror/observed.ts';
@@ -15,7 +15,7 @@ export function namespaceStateOf(
   return isAllowed ? source.namespaces.stateOf(namespace) : 'forbidden';
 }
 
-/** What is known of the operators of the cluster (rules K7, I9). */
+/** Returns what is known about the operators in the source cluster (rules K7, I9). */
 export const operatorsOf = ({
   config,
   source,
@@ -27,12 +27,12 @@ export const operatorsOf = ({
   isGone: (namespace) => isCertainlyGone(source.namespaces, config.mirrorNamespaces, namespace),
 });
 
-/** How many namespaces may be created for a target cluster (rule E10). */
+/** Limits how many namespaces are created for a target cluster (rule E10). */
 export class NamespaceBudget {
   readonly #most: number;
   readonly #cluster: string;
   readonly #namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>;
-  /** Those that are about to be created. */
+  /** Namespaces that are about to be created. */
   readonly #pending = new Set<string>();
 
   constructor(most: number, cluster: string, namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>) {
@@ -41,7 +41,7 @@ export class NamespaceBudget {
     this.#namespaces = namespaces;
   }
 
-  /** Reports whether a namespace that is missing may be created. It then counts as created. */
+  /** Reports whether a missing namespace may be created. If so, the namespace counts as created from then on. */
   admits(namespace: string): boolean {
     if (this.#pending.has(namespace)) return true;
     for (const name of this.#pending) if (this.#namespaces.stateOf(name) === 'exists') this.#pending.delete(name);
