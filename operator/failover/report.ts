@@ -73,12 +73,7 @@ export class FailoverReport {
   }
 
   /** Writes the status of a ServiceFailover if it has changed, at most once in each period. */
-  async report(
-    key: string,
-    object: FailoverObject,
-    findings: FailoverFindings,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  async report(key: string, object: FailoverObject, findings: FailoverFindings, signal: AbortSignal): Promise<Outcome> {
     const { namespace: operator, metrics, now = Date.now } = this.#options;
     const { generation = 0 } = object.metadata;
     this.#left.delete(key);
