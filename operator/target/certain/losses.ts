@@ -42,6 +42,11 @@ export class SortLosses {
   #letGo = 0;
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
+  /**
+   * Keys that the last list lacked without their deletion being held. If their mirrors are still there when the next
+   * list comes, they count again.
+   */
+  readonly #lacked = new Set<string>();
   /** Size of `#leaving` at which keys without derived objects are dropped from it. */
   #mostLeaving = LOOKED_THROUGH;
 
@@ -72,9 +77,10 @@ export class SortLosses {
     return [...this.#held].map(this.nameOf);
   }
 
-  /** Whether no key is held, confirmed or leaving, so that a change of an export has no effect here. */
+  /** Whether no key is held, confirmed or about to go, so that a change of an export has no effect here. */
   get isIdle(): boolean {
-    return this.#held.size === 0 && this.#leaving.size === 0 && this.#confirmed.digests.size === 0;
+    const sizes = [this.#held.size, this.#leaving.size, this.#lacked.size, this.#confirmed.digests.size];
+    return sizes.every((size) => size === 0);
   }
 
   /** Whether so many keys are leaving that {@link forgetGone} should be called. */
@@ -92,11 +98,12 @@ export class SortLosses {
    */
   changed(key: string, state: ExportState): boolean {
     if (state === 'gone') {
-      // A held key does not leave: the next list counts it together with the keys that the list lacks.
-      if (!this.#held.has(key)) this.#leaving.add(key);
+      // The next list counts such a key together with the keys that it lacks itself.
+      if (!this.#held.has(key) && !this.#lacked.has(key)) this.#leaving.add(key);
       return false;
     }
     this.#leaving.delete(key);
+    if (state === 'exported') this.#lacked.delete(key);
     if (state === 'exported') this.#confirmed.forget(this.nameOf(key));
     return state === 'exported' && this.#letGoOf(key);
   }
@@ -107,6 +114,7 @@ export class SortLosses {
    */
   forget(key: string): boolean {
     this.#leaving.delete(key);
+    this.#lacked.delete(key);
     return this.#letGoOf(key);
   }
 
@@ -141,6 +149,8 @@ export class SortLosses {
     const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
     const isMore = going.some((key) => !this.#held.has(key));
     for (const key of going) this.#held.add(key);
+    this.#lacked.clear();
+    for (const key of gone) if (!this.#held.has(key)) this.#lacked.add(key);
     return { released, isMore };
   }
 

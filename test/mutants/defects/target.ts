@@ -4,6 +4,13 @@ const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operat
 
 export const TARGET: readonly Defect[] = [
   {
+    ...LOSSES,
+    name: 'what a list has let go does not count with the next list',
+    rule: 'L107',
+    find: 'if (!this.#held.has(key)) this.#lacked.add(key);',
+    replace: ';',
+  },
+  {
     file: 'operator/target/admitted.ts',
     tests: ['test/operator/target/admitted.test.ts'],
     name: 'what the policy does not admit is kept until the target denies it',
@@ -47,8 +54,8 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'what is held is not counted with what the next list takes',
     rule: 'E6',
-    find: 'if (!this.#held.has(key)) this.#leaving.add(key);',
-    replace: 'this.#leaving.add(key);',
+    find: 'if (!this.#held.has(key) && !this.#lacked.has(key)) this.#leaving.add(key);',
+    replace: 'if (!this.#lacked.has(key)) this.#leaving.add(key);',
   },
   {
     file: 'operator/target/credentials.ts',

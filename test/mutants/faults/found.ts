@@ -263,6 +263,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'histories judge what is written, not the advice of a message',
   },
   {
+    rule: 'L107',
+    by: 'histories, one of 20,000',
+    defects: ['what a list has let go does not count with the next list'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -76,6 +76,51 @@ describe('a list that takes mirrors away (E6)', () => {
   });
 });
 
+describe('a loss of a few that a list has let go (L107)', () => {
+  /** Two lists: the first lacks 4 of 13, the second all of them. `between` is what happens in the meantime. */
+  const afterBoth = (made: number, between: (losses: Single) => void): Single => {
+    const losses = new Single();
+    losses.relisted(keys(13), listing(keys(13, 4)), undefined);
+    expect(losses.count).toBe(0);
+    for (const key of keys(4)) losses.sort.changed(key, 'gone');
+    between(losses);
+    losses.relisted(keys(made), listing(keys(0)), undefined);
+    return losses;
+  };
+
+  it('counts with what the next list takes, as long as its mirrors are there', () => {
+    expect(afterBoth(13, () => undefined).count).toBe(13);
+    // Lists come one for each namespace and aspect.
+    const again = (losses: Single): void => void losses.relisted(keys(13), listing(keys(13, 4)), undefined);
+    expect(afterBoth(13, again).count).toBe(13);
+  });
+
+  it('counts no more once its mirrors are gone', () => {
+    const losses = new Single();
+    losses.relisted(keys(13), listing(keys(13, 4)), undefined);
+    losses.relisted(keys(13, 4), listing(keys(0)), undefined);
+    expect(losses.count).toBe(0);
+  });
+
+  it('is what a watch says, if the target has listed it again before', () => {
+    const back = (losses: Single): void => {
+      for (const key of keys(4)) losses.sort.changed(key, 'exported');
+      for (const key of keys(4)) losses.sort.changed(key, 'gone');
+    };
+    expect(afterBoth(13, back).count).toBe(0);
+    expect(afterBoth(13, (losses) => keys(4).forEach((key) => losses.sort.forget(key))).count).toBe(13);
+  });
+
+  it('is something that a change of an export has an effect on', () => {
+    const losses = new Single();
+    expect(losses.sort.isIdle).toBe(true);
+    losses.relisted(keys(13), listing(keys(13, 4)), undefined);
+    expect(losses.sort.isIdle).toBe(false);
+    losses.relisted(keys(13, 4), listing(keys(13, 4)), undefined);
+    expect(losses.sort.isIdle).toBe(true);
+  });
+});
+
 describe('losses of two sorts (E6)', () => {
   const setUp = () => {
     const losses = new Losses();
