@@ -96,9 +96,11 @@ function problemsOf(key: string, stage: Place, links: readonly LinkState[], sour
   // No Service comes to be over somebody else's Endpoints (A6).
   const isTaken = live === undefined && stage.east.get('v1', 'Endpoints', namespace, `${name}-federated`) !== undefined;
   if (!isThere || !mayBe || isTaken) {
-    const isWanted =
-      mayBe && !isThere && joining.some(({ link, service }) => link.createNamespaces && mayJoin(service));
-    if (isWanted) problems.push(`Namespace ${namespace} is missing`);
+    const isFlat = joining.every(({ mode }) => mode === 'remote-discovery');
+    const isWanted = joining.some(
+      ({ link, service }) => link.createNamespaces && mayJoin(service) && (isFlat || crossesGateway(service)),
+    );
+    if (mayBe && !isThere && isWanted) problems.push(`Namespace ${namespace} is missing`);
     const left = [live, ...slices].filter((object) => object !== undefined && isFederated(object));
     problems.push(...left.map(() => at('should not be there')));
     for (const [cluster, { mirrored }] of statuses)
@@ -186,6 +188,10 @@ const mayJoin = (service: Service | undefined): boolean => {
   const { type, clusterIP, ports = [] } = specOf(service as KubeObject);
   return type !== 'ExternalName' && clusterIP !== 'None' && ports.length > 0;
 };
+
+/** Whether a Service has a port that can be reached through a gateway. */
+const crossesGateway = (service: Service | undefined): boolean =>
+  (specOf(service as KubeObject).ports ?? []).some(({ protocol = 'TCP' }) => protocol === 'TCP');
 
 /** What the status of a Link says of a Service. */
 function statusOf(stage: Place, name: LinkName, key: string): MirrorStatus | undefined {
