@@ -1,7 +1,7 @@
 /**
- * Decides the ids of the clusters in a cluster set (rule K2). A cluster claims an id by its ClusterProperty, but may
- * not pass for another cluster: an id that another cluster has, or that is the name of another cluster, is not
- * accepted. Pure.
+ * Decides the ids of clusters (rule K2). A cluster claims an id by its ClusterProperty. The id is not accepted if it is
+ * not a DNS label, if another cluster has it, or if it is the name of another cluster: no cluster can pass for another.
+ * Pure.
  */
 import { isDnsLabel } from '../../crds/names.ts';
 
@@ -12,12 +12,16 @@ export interface IdClaim {
    * A DNS label.
    */
   readonly name: string;
-  /** Value of the cluster's ClusterProperty `cluster.clusterset.k8s.io`; undefined if it has none. */
+  /**
+   * The claimed id: the value of the cluster's ClusterProperty `cluster.clusterset.k8s.io`. Undefined if the cluster
+   * claims none, or if its claim is not known.
+   */
   readonly claimed: string | undefined;
 }
 
 /**
- * Returns the id of each cluster by its name: the claimed id if that is accepted, and the name otherwise.
+ * Returns the ids of the clusters, keyed by their names. The id of a cluster is the id that it claims, if that is
+ * accepted, and its name otherwise.
  * @param claims in order of seniority: of two clusters that claim one id, the first gets it
  */
 export function clusterIds(claims: readonly IdClaim[]): ReadonlyMap<string, string> {

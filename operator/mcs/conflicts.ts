@@ -1,8 +1,8 @@
 /**
  * Resolves conflicts between exports of one name in several clusters by the rules of KEP-1645: the oldest export
- * decides, and the ports of all exports of its type are merged by name and by number. Exports that a ServiceImport
- * already consists of take precedence over new ones. Pure. Apart from that precedence, the result is the same in every
- * cluster that sees the same exports with the same ages.
+ * decides, and the ports of all exports that have the type of the oldest are merged by name and by number. Exports that
+ * a ServiceImport already consists of take precedence over new ones. Apart from that precedence, the result is the same
+ * in every cluster that sees the same exports with the same ages. Pure.
  */
 import type { ImportPort } from '../../constructs/rendered/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';
@@ -24,9 +24,9 @@ export interface Conflict {
   readonly reason: ConflictReason;
   /** Name of the property that differs, such as `session affinity`. */
   readonly aspect: string;
-  /** Value of the export that decides. */
+  /** Value of the property in the export that decides. */
   readonly used: string;
-  /** Ids of the clusters with another value; at least one. */
+  /** Ids of the clusters whose exports have another value; at least one. */
   readonly disagreeing: readonly string[];
 }
 
@@ -34,9 +34,12 @@ export interface Conflict {
 export interface Resolution {
   /** Export that decides about everything but ports. */
   readonly first: ExportedService;
-  /** Whether {@link first} is the oldest export. An older one that is found later does not take its place. */
+  /**
+   * Whether {@link first} is the oldest export. It is not if an older export was found later, since that does not take
+   * its place.
+   */
   readonly isOldest: boolean;
-  /** Exports whose Services are imported: all that have the type of the first one, in order of precedence. */
+  /** Exports whose Services are imported: all that have the type of {@link first}, in order of precedence. */
   readonly backing: readonly ExportedService[];
   /** Union of the ports of {@link backing}. */
   readonly ports: readonly ImportPort[];
@@ -67,8 +70,8 @@ export function resolve(
 }
 
 /**
- * Compares by age, oldest first. Exports of the same age are ordered by uid, which is the same for every cluster that
- * sees the export; cluster ids may differ.
+ * Compares by age, oldest first. Exports of the same age are ordered by uid: every cluster that sees an export sees the
+ * same uid, but may know the exporting cluster by another id.
  */
 function bySeniority(a: ExportedService, b: ExportedService): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
@@ -137,7 +140,7 @@ const ASPECTS: readonly Aspect[] = [
   { reason: 'IPFamilyConflict', aspect: 'IP families', valueOf: ({ ipFamilies }) => [...ipFamilies].sort().join(', ') },
 ];
 
-/** Kubernetes' default duration of a session with session affinity, in seconds. */
+/** Default duration of session affinity in Kubernetes, in seconds. */
 const DEFAULT_SESSION_SECONDS = 10_800;
 
 function conflictsAmong(first: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {

@@ -26,14 +26,12 @@ export interface ImportDecision {
    * Namespace of the other operator that the objects are left to; undefined if they are not left to a known operator.
    */
   readonly another?: string;
-  /**
-   * The clusters that are part of the ServiceImport, sorted by id; undefined if its status is not ours to write now.
-   */
+  /** The clusters that are part of the ServiceImport, sorted by id; undefined if its status must not be written now. */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
   /** What is left out of a usable ServiceImport, and why; empty if nothing is. */
   readonly notes: readonly string[];
-  /** The known valid exports with their conflicts resolved; undefined if there are none. */
+  /** The known valid exports with their conflicts resolved; undefined if no valid export is known. */
   readonly resolution: Resolution | undefined;
   /**
    * The local export, valid or not. Undefined if there is none, or while the exports or the id of the local cluster are
@@ -114,8 +112,8 @@ export function decideImport(given: ObservedImport): ImportDecision {
 }
 
 /**
- * Applies the limits of Links on written bytes (rule E10). If a cluster is beyond its limit, its existing objects stay
- * as they are. If it has none yet, nothing is imported from it.
+ * Applies the limits of Links on written bytes (rule E10). If the export of a target is beyond the limit, the objects
+ * that were imported from that target stay as they are. If there are none yet, nothing is imported from the target.
  */
 function withinBytes(observed: ObservedImport): ObservedImport {
   const { targets, local } = observed;
@@ -129,11 +127,12 @@ function withinBytes(observed: ObservedImport): ObservedImport {
 }
 
 /**
- * Returns the resolution from which the content of the ServiceImport is taken; undefined if its present content stays.
- * The content stays while the exports of one of its clusters are not known. If somebody has deleted the ServiceImport,
- * there is no content to keep, and the known exports decide. They do not decide if they ask for one type (ClusterSetIP
- * or Headless) and the remaining derived objects belong to a ServiceImport of the other type.
- * @param stays clusters of the ServiceImport whose exports are not known
+ * Returns the resolution from which the content of the ServiceImport is taken. Undefined if its present content stays,
+ * or if no valid export is known. The content stays while the exports of one of the ServiceImport's clusters are not
+ * known. If somebody has deleted the ServiceImport, there is no content to keep. The known exports then decide, unless
+ * the derived objects that remain belong to a ServiceImport of another type (ClusterSetIP or Headless) than these
+ * exports ask for.
+ * @param stays clusters of the ServiceImport whose exports or ids are not known
  */
 function decisive(
   observed: ObservedImport,
@@ -159,19 +158,22 @@ const AWAITED: ImportRefusal = {
   message: 'no cluster is known to export the Service, and one has yet to be read; the address is kept until then',
 };
 
-/** Reports whether a cluster may turn out to export the Service although its exports are not known now. */
+/** Reports whether the exports of a cluster are not known now, but may turn out to include the Service. */
 const mayExport = (target: TargetExporter): boolean =>
   !isKnown(target) && (target.mayExport === true || target.serviceExport !== undefined);
 
-/** Reports whether a cluster is the local one, or a Link of this operator is known to name it. */
+/**
+ * Reports whether a cluster is the local cluster, or a target that does not seem to belong to another operator (see
+ * {@link TargetExporter.isLinked}).
+ */
 const isLinked = (exporter: Exporter): boolean => targetOf(exporter)?.isLinked !== false;
 
 /** Reports whether both the exports and the id of a cluster are known. */
 const isKnown = ({ isKnown, id }: Exporter): boolean => isKnown && id !== undefined;
 
 /**
- * Returns a cluster with its export, valid or not, as an entry of a Map. Returns nothing if the export or the id of the
- * cluster is not known, if there is no ServiceExport, or if the export is beyond the limit of the Link.
+ * Returns a list with one entry of a Map: the cluster, and its export, valid or not. The list is empty if the export or
+ * the id of the cluster is not known, if there is no ServiceExport, or if the export is beyond the limit of the Link.
  */
 function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport])[] {
   const { id, serviceExport, service } = exporter;
@@ -183,8 +185,8 @@ function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport
 const nameOf = (exporter: Exporter): string => exporter.id ?? targetOf(exporter)?.link.cluster ?? 'local';
 
 /**
- * Returns the id of a cluster whose exports are not known: its present id if that is known, otherwise the id in the
- * labels of its slices, otherwise its name.
+ * Returns the id of a cluster whose exports or id are not known: its present id if that is known, otherwise the id in
+ * the labels of its slices, otherwise its name.
  */
 const idOf = (observed: ObservedImport, exporter: Exporter): string =>
   exporter.id ??

@@ -46,11 +46,11 @@ const DOUBT_MS = 2_000;
 
 /**
  * Age from which the recorded order of exports (precedence.ts) applies to a ServiceImport: exports that appear later
- * come after the recorded ones. By then, all clusters that can be read have been read.
+ * come after the recorded ones. By then, all clusters that can be read should have been read.
  */
 const SETTLED_MS = 60_000;
 
-/** Longest time for which the API server may still hold the addresses of a deleted Service, in milliseconds. */
+/** Longest time for which the API server keeps the addresses of a deleted Service, in milliseconds. */
 const RELEASE_MS = 2_000;
 /** Time between two attempts to get the addresses of a deleted Service back, in milliseconds. */
 const RELEASE_RETRY_MS = 100;
@@ -76,7 +76,7 @@ export interface ImportDerivationOptions {
 export interface ObservedKey {
   readonly exports: ObservedExports;
   readonly observed: ObservedImport;
-  /** Slices that others have made for Services that are derived from the ServiceImport. */
+  /** Slices that others have made for Services derived from the ServiceImport. */
   readonly foreign: readonly ForeignSlices[] | undefined;
 }
 
@@ -169,15 +169,15 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
     this.#options.parties.forgetAnswers(key, exports, this.#standing(key));
     const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
-    // If the target has yet to confirm that a pod is gone, the objects of the pod are still to be removed. The key then
-    // keeps the backoff of its earlier failures.
+    // If the target has yet to confirm that a pod is gone, the objects of the pod have not been removed yet. The key
+    // then keeps the backoff of its earlier failures.
     const isPending = departures.includes(Infinity);
     return merged([reported, { isPending, requeueAfterMs: soonest(departures) }]);
   }
 
   /**
-   * Reports whether another operator has, or may have, taken over a ServiceImport although the watch of ServiceImports
-   * does not show it. The sign is that the derived Service names another operator. If this lasts, the API server is
+   * Reports whether another operator has, or may have, taken over a ServiceImport, even if the watch of ServiceImports
+   * does not show it yet. The sign is that the derived Service names another operator. If this lasts, the API server is
    * asked for the ServiceImport.
    */
   async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
@@ -265,9 +265,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Handles a refusal of the addresses that a derived Service had before it was deleted. The API server frees the
-   * addresses of a deleted Service a moment after the watch shows the deletion, so they are requested again for 2
-   * seconds. If they are still refused then, another Service has them, and the derived Service gets others.
+   * Handles the case that the API server refuses to give a derived Service the addresses that it had before it was
+   * deleted. The API server frees the addresses of a deleted Service a moment after the watch shows the deletion, so
+   * they are requested again for 2 seconds. If they are still refused then, another Service has them, and the derived
+   * Service gets others. Returns undefined in all other cases.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));

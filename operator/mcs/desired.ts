@@ -41,7 +41,7 @@ export const NO_IMPORT: ImportManifests = {
   isBlocked: false,
 };
 
-/** Returns all our objects unchanged: nothing is written or deleted. */
+/** Returns all our objects unchanged, so that nothing is written or deleted. */
 export const asItIs = ({ name, live, derived, podServices, imported }: ObservedImport): ImportManifests => ({
   ...NO_IMPORT,
   imports: ours(SERVICE_IMPORTS, name, live),
@@ -58,8 +58,8 @@ export const standing = (observed: ObservedImport): ImportManifests => ({
 });
 
 /**
- * Returns all our objects as {@link standing} does, except those of the clusters in `left`, which are known to have no
- * valid export.
+ * Returns all our objects as {@link standing} does, except those of the clusters in `left`: clusters that are known to
+ * have no valid export, or whose export is beyond the limit of their Link.
  */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(
@@ -126,7 +126,7 @@ const service = (object: KubeObject): Desired => ({ of: SERVICES, object });
 export interface DesiredImport {
   readonly manifests: ImportManifests;
   readonly refusal: ImportRefusal | undefined;
-  /** Parts that are left out, and why; empty if all are there. */
+  /** What is left out, such as pods of a target, and why; empty if nothing is. */
   readonly notes: readonly string[];
 }
 
@@ -170,8 +170,8 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
     return { manifests: unhidden(observed, plan, all), refusal: undefined, notes };
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
-  // Until the API server has chosen, the existing ServiceImport keeps its former address. If it was headless, its
-  // slices and the Services of its pods stay.
+  // Until the API server has chosen an address, the existing ServiceImport keeps its former address. If it was
+  // headless, its slices and the Services of its pods stay.
   const kept = standing(observed);
   return {
     manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },
@@ -245,8 +245,9 @@ const rendered = (
   });
 
 /**
- * Returns the annotations that an object gets in addition to those of the construct: the operator that serves it and,
- * for the ServiceImport, the recorded order of exports. Undefined for objects that get none.
+ * Returns the annotations that an object gets in addition to those of the construct. One names the operator that serves
+ * the ServiceImport. On the ServiceImport itself, another one records the order of the exports, if that is known.
+ * Undefined for objects that get none.
  */
 function marksOf(
   { name, operators }: ObservedImport,

@@ -26,8 +26,8 @@ export interface ExportedService {
   readonly cluster: string;
   /**
    * Creation time of the ServiceExport, in milliseconds since 1970; Infinity if it cannot be parsed. A target could
-   * claim a time in the distant past, so a time before the creation of the cluster's Link counts as that creation (rule
-   * K2).
+   * claim a time in the distant past, so a time before the creation of the cluster's Link counts as the time of that
+   * creation (rule K2).
    */
   readonly createdAt: number;
   /** Uid of the ServiceExport. */

@@ -24,8 +24,8 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families; empty if clients reach pods directly (flat mode), but this cluster supports no IP family of the first
-   * export.
+   * IP families; empty if clients reach pods directly (flat mode), but the source cluster supports none of the IP
+   * families of the first export.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -76,9 +76,9 @@ export function planOf(
 }
 
 /**
- * Returns the union of the ports of all known exports, or the present ports if the content stays. If the ServiceImport
- * is created again while the exports of a cluster are not known, the ports of the existing derived Service are added,
- * since the ports of that cluster are among them.
+ * Returns the union of the ports of all exports that are imported, or the present ports if the content stays. If the
+ * ServiceImport is created again while the exports of a cluster are not known, the ports of the existing derived
+ * Service are added, since the ports of that cluster are among them.
  */
 function portsOf(
   { live, derived, name }: ObservedImport,
@@ -144,10 +144,11 @@ function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): 
 }
 
 /**
- * Returns the IP families of a ServiceImport without addresses: those of the first export that this cluster supports.
- * If there are none, the result is this cluster's preferred family in gateway mode, and empty in flat mode.
- * @param families IP families of this cluster, the preferred one first
- * @param wanted IP families of the first export; if empty, the preferred family is used
+ * Returns the IP families of a ServiceImport without addresses: the families of the first export, as far as the source
+ * cluster supports them. If it supports none of them, the result is its preferred family in gateway mode, and empty in
+ * flat mode.
+ * @param families IP families of the source cluster, the preferred one first
+ * @param wanted IP families of the first export; if empty, the preferred family of the source cluster is used
  */
 function familiesOf(
   families: readonly IpFamily[],
@@ -163,7 +164,7 @@ const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');
 
 /**
  * Returns the addresses of the ServiceImport: those of the derived Service. If the derived Service was deleted, its
- * successor gets the same addresses, unless another Service has taken them.
+ * successor gets the same addresses, unless another Service has taken them. Empty if there are no addresses yet.
  */
 function addressesOf(observed: ObservedImport): readonly string[] {
   const { live, name, isAddressTaken } = observed;

@@ -32,8 +32,8 @@ export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 
 /** Listener for the moment when ServiceImports of more namespaces can be read. */
 export interface ReadableListener {
   /**
-   * Called when more ServiceImports may be readable. Objects that were kept because their ServiceImports could not be
-   * read may now be removed.
+   * Called when more ServiceImports may have become readable. Objects that were kept because their ServiceImports could
+   * not be read can then be removed.
    */
   moreReadable(): void;
 }
@@ -137,8 +137,8 @@ export class Imports implements ServiceImports, ImportListener {
   }
 
   /**
-   * Resolves when no key waits for a worker or is being reconciled. Keys that wait for further changes to arrive are
-   * reconciled at once.
+   * Resolves when no key waits for a worker or is being reconciled. If a request to reconcile all keys waits for
+   * another one, it is carried out at once.
    */
   idle(): Promise<void> {
     return this.#controller.idle();

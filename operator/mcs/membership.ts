@@ -10,7 +10,7 @@ import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[Label.serviceImport] === name;
 
-/** Returns the slices of a ServiceImport that belong to one cluster. */
+/** Returns those slices of a ServiceImport that were imported from one cluster. */
 export const slicesOf = (
   { imported }: Pick<ObservedImport, 'imported'>,
   exporter: Exporter,
@@ -43,7 +43,7 @@ export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'der
   return clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
 };
 
-/** Reports whether all derived objects can belong to a ServiceImport of this type. */
+/** Reports whether all existing derived objects can belong to a ServiceImport of this type. */
 export function isLeftOf({ name, derived, podServices, imported }: Standing, type: ImportType): boolean {
   if (type === 'Headless')
     return (
@@ -58,7 +58,7 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
  * Reports whether a cluster is part of a ServiceImport. It is if the ServiceImport has slices of the cluster or
  * Services that stand for the cluster's pods, or if its status or an annotation for Linkerd's discovery names the
  * cluster.
- * @param ownId id of the local cluster: in the status it never stands for a target
+ * @param ownId id of the local cluster; in the status, this id stands for the local cluster, never for a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {
   const { name, live, derived } = observed;

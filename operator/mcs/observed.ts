@@ -16,9 +16,10 @@ interface Party {
    */
   readonly id: string | undefined;
   /**
-   * Whether the exports of the cluster are known. They are not known if the cluster has not been read since the
-   * operator started, if its CRD of ServiceExports is missing or of another version (rule K5), or if a deletion is held
-   * or unconfirmed (rules E6, A2). Existing objects of such a cluster stay.
+   * Whether the exports of the cluster are known. They are not known if a target has no session, if the cluster has not
+   * been read since the operator started, if its CRD of ServiceExports is missing or of another version, if the
+   * operator may not read its ServiceExports (rule K5), or if a deletion is held or unconfirmed (rules E6, A2). While
+   * they are not known, the existing objects of the cluster stay.
    */
   readonly isKnown: boolean;
   /** The ServiceExport; absent if there is none, or it is not known. */
@@ -46,9 +47,8 @@ export interface TargetExporter extends Party {
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
   /**
-   * How much longer the Service that stands for a pod is kept although the pod is gone, in milliseconds, by the pod's
-   * hostname (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is gone
-   * (rule D5).
+   * The pods that are gone, by hostname, and how much longer the Service that stands for each is kept, in milliseconds
+   * (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
@@ -58,8 +58,8 @@ export interface TargetExporter extends Party {
    */
   readonly mayExport?: boolean;
   /**
-   * Whether a Link of this operator is known to name the cluster, now or earlier. If not, the cluster may belong to
-   * another operator. @default true
+   * Whether the cluster has a session, or is named by a Link of this operator that imports by ServiceExports. If
+   * neither, the cluster may belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** Whether this export is within the Link's limit on the number of exports (rule E10). */
@@ -81,14 +81,14 @@ export interface ObservedImport {
   readonly operators: Operators;
   readonly local: LocalExporter;
   /**
-   * The target clusters that are, or may be, part of the ServiceImport: in any order, each once. No other cluster has a
-   * Link that takes exports.
+   * The target clusters that are, or may be, part of the ServiceImport: in any order, each once. They include every
+   * cluster whose Link imports by ServiceExports (`spec.serviceExports`).
    */
   readonly targets: readonly TargetExporter[];
   /**
-   * Whether the recorded order of exports (precedence.ts) applies, because the ServiceImport is old enough: exports
-   * that appear now come after the recorded ones. Before that, the oldest export decides, in whatever order clusters
-   * are read.
+   * Whether the ServiceImport is old enough for the recorded order of exports (precedence.ts) to apply, so that exports
+   * that appear now come after the recorded ones. If it is not, the oldest export decides, in whatever order the
+   * clusters are read.
    */
   readonly isSettled: boolean;
   /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */

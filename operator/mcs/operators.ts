@@ -28,9 +28,9 @@ export function operatorOf(
 }
 
 /**
- * Reports whether the derived Service names another operator, although the ServiceImport in the store names this one.
- * Either somebody has edited the Service, or another operator has taken over both objects, and the watch has yet to
- * show the new state of the ServiceImport.
+ * Reports whether the derived Service names another operator, although the ServiceImport in the store names this
+ * operator. Either somebody has edited the Service, or another operator has taken over both objects, and the watch has
+ * yet to show the new state of the ServiceImport.
  */
 export function isInDoubt(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
@@ -42,8 +42,8 @@ export function isInDoubt(
 }
 
 /**
- * Reports whether a ServiceImport records exports, and all of them are of the local cluster. All operators know that
- * cluster.
+ * Reports whether a ServiceImport records exports, and all of them are of the local cluster. All operators know these
+ * exports, so an operator that also imports from a target may take the ServiceImport over (rule K7).
  */
 export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boolean =>
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;

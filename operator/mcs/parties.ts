@@ -12,8 +12,9 @@ import { importIds, type ImportIds } from './ids.ts';
 import type { Exporting, ImportParty } from './party.ts';
 
 /**
- * Grace period for a cluster whose first list is under way, in milliseconds. Until it ends, `Conflict` and the status
- * of a ServiceImport are left as they are, since the exports of that cluster are not known.
+ * Grace period for a cluster whose first list is under way, in milliseconds. Until it ends, the condition `Conflict` of
+ * ServiceExports and the statuses of ServiceImports are left as they are, since the exports of that cluster are not
+ * known.
  */
 const SETTLE_MS = 10_000;
 
@@ -27,16 +28,18 @@ export interface ImportPartiesOptions {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Returns the target clusters of all Links that take exports (`spec.serviceExports`), including suspended and invalid
-   * Links.
+   * Returns the target clusters of all Links that import by ServiceExports (`spec.serviceExports`). Suspended Links
+   * count, and so does every invalid Link that names a cluster.
    */
   readonly exporting: () => Iterable<string>;
   /**
-   * Returns those clusters of {@link exporting} whose Links are valid and not suspended: a session reads their exports,
-   * or soon will.
+   * Returns those clusters of {@link exporting} whose Links are valid and not suspended. A session reads the exports of
+   * such a cluster, or soon will.
    */
   readonly serving: () => Iterable<string>;
-  /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
+  /**
+   * How long a pod of a headless Service may be gone before the Service that stands for it is deleted, in milliseconds.
+   */
   readonly podGraceMs: number;
   /** Grace period for a cluster whose first list is under way, in milliseconds. @default 10000 */
   readonly settleMs?: number | undefined;
@@ -56,8 +59,8 @@ export class ImportParties {
   readonly #parties = new Map<string, ImportParty>();
   readonly #beganMs = performance.now();
   /**
-   * When each cluster last left, on the monotonic clock. A grace period begins then, since the cluster may join again
-   * soon.
+   * When each cluster last ceased to take part, on the monotonic clock. A grace period begins then, since the cluster
+   * may join again soon.
    */
   readonly #leftMs = new Map<string, number>();
   readonly #departures: Departures;
@@ -71,7 +74,7 @@ export class ImportParties {
 
   /**
    * Lets a cluster take part.
-   * @throws Error if the cluster takes part already
+   * @throws Error if the cluster already takes part
    */
   join(party: ImportParty): void {
     if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in imports`);
@@ -100,7 +103,7 @@ export class ImportParties {
     return this.#all().flatMap((each) => [...each.keys()]);
   }
 
-  /** Returns the id of the cluster that a Link names; the name itself while the id is not known. */
+  /** Returns the id of a target cluster by its cluster name; the cluster name itself if no id is known. */
   idOf(cluster: string): string {
     return this.#identity.targets.get(cluster) ?? cluster;
   }
@@ -113,7 +116,7 @@ export class ImportParties {
     this.#ids = undefined;
   }
 
-  /** Returns what is known of the exports of all clusters under a key. */
+  /** Returns what is known of the exports under a key, for all clusters. */
   observe(key: string, standing: Standing): ObservedExports {
     const { local } = this.#options;
     const ids = this.#identity;
@@ -146,8 +149,8 @@ export class ImportParties {
   }
 
   /**
-   * Forgets the answers that allowed clusters or pods to be removed from a ServiceImport: each answer is valid for one
-   * removal.
+   * Forgets the answers that are no longer needed, since each answer is valid for one removal. These are the answers of
+   * clusters that are not part of the ServiceImport any more, and the answers about pods if no pod waits for one.
    */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
@@ -192,7 +195,7 @@ export class ImportParties {
     return [this.#options.local, ...this.#parties.values()];
   }
 
-  /** Returns the party of a cluster; undefined if it has no session. */
+  /** Returns the party of a cluster; undefined for a target without a session. */
   #from(exporter: Exporter): Exporting<LocalExporter> | undefined {
     const target = targetOf(exporter);
     return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
@@ -205,8 +208,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns the clusters without a session that may be part of a ServiceImport: those whose Links take exports, and
-   * those that may have a Link and have objects in the ServiceImport.
+   * Returns the clusters without a session that may be part of a ServiceImport: those that {@link
+   * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport.
    */
   #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
     const { mayHaveLink, exporting, serving } = this.#options;
@@ -223,7 +226,10 @@ export class ImportParties {
 const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined);
 
-/** Returns the observed state of a cluster that has, or may have, a Link but no session: its exports are not known. */
+/**
+ * Returns the observed state of a cluster without a session that has a Link, or may have one. Its exports are not
+ * known.
+ */
 const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
   mayExport,
   isLinked,

@@ -6,15 +6,19 @@ import type { Certainty, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
- * A cluster that may export Services by the MCS API, and reports what is known of its exports. Keys are
+ * A cluster that takes part: it reports what is known of the Services that it exports by the MCS API. Keys are
  * `namespace/name`.
  */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
-  /** The id that the cluster claims; null if it claims none, undefined while that is not known. */
+  /**
+   * The id that the cluster claims. Null if it claims no valid id, or if its claim cannot be read; undefined while the
+   * claim is not known.
+   */
   readonly claimedId: string | null | undefined;
   /**
-   * Start of the cluster's grace period, in milliseconds on the monotonic clock. The period starts when the operator
-   * learns that it will read the exports, and starts again when it begins to read them.
+   * Start of the cluster's grace period, in milliseconds on the monotonic clock. During that period, statuses wait for
+   * the exports of the cluster to become known. The period starts when the operator learns that it will read the
+   * exports, and starts again when it begins to read them.
    */
   readonly sinceMs: number;
   /** Returns the keys of the cluster's exports, and of ServiceImports that may need work because of the cluster. */
@@ -23,10 +27,10 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   observe(key: string): Omit<P, 'id' | 'departed'>;
   /**
    * Tells whether the cluster certainly has no ServiceExport, or no Service, under a key. Only then may the objects
-   * that are derived from its export be removed.
+   * that are derived from the cluster's export be removed.
    */
   readonly exports: Certainty;
-  /** Begins to read exports. Called once ServiceImports can be read in the source cluster; further calls do nothing. */
+  /** Begins to read exports. Called when ServiceImports can be read in the source cluster. Further calls do nothing. */
   read(): void;
 }
 
@@ -46,23 +50,26 @@ export interface ImportParty extends Exporting<TargetExporter> {
 export interface ServiceImports {
   /**
    * Lets a cluster take part.
-   * @throws Error if the cluster takes part already: it has one session (rule E9)
+   * @throws Error if the cluster already takes part; a cluster never has more than one session (rule E9)
    */
   join(party: ImportParty): void;
   /**
-   * Ends the participation of a cluster. The objects of the cluster are removed if it has no Link. Resolves when all
-   * writes that were decided while the cluster took part have ended.
+   * Ends the participation of a cluster. The objects that were imported from the cluster are removed if it has no Link.
+   * Resolves when all writes that were decided while the cluster took part have ended.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key. Called when an export has changed. */
   add(key: string): void;
   /** Reconciles all keys. Called when what is known of a whole cluster, or the id that it claims, has changed. */
   addAll(): void;
-  /** Returns the keys of the ServiceImports that a target cluster is part of. */
+  /**
+   * Returns the keys of the ServiceImports that a target cluster is part of, except those that another operator serves
+   * (rule K7).
+   */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports still have objects to
-   * remove. Keys whose objects this operator certainly cannot remove are left out.
+   * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports still have objects of the
+   * cluster that should be removed. Keys whose objects this operator certainly cannot remove are left out.
    */
   endingOf(cluster: string): readonly string[];
   /**

@@ -21,16 +21,17 @@ export interface ImportedPods {
    * The pods, each with the ClusterIPs of the Service that stands for it. A pod has none until that Service has them.
    */
   readonly pods: readonly ImportedPod[];
-  /** Why some pods are not imported, for the status; empty if all are. */
+  /** Why some pods are not imported, for the status; empty if all pods are imported. */
   readonly notes: readonly string[];
   /** Whether a foreign Service has the name that the Service of a pod needs. */
   readonly isBlocked: boolean;
 }
 
 /**
- * Chooses the pods of a target that are imported: all pods that have a Service already and then, up to the limit,
- * others by hostname. A pod is left out if a foreign Service has the name that its Service needs. A pod that is gone
- * and keeps its Service for a while counts as not ready.
+ * Chooses the pods of a target that are imported. Those that already have a Service come first, and all of them are
+ * imported. The others follow in the order of their hostnames, as far as the limit allows. A pod is left out if a
+ * foreign Service has the name that the Service of the pod needs. A pod that is gone but still keeps its Service counts
+ * as not ready.
  */
 export function importedPods(observed: ObservedImport, target: TargetExporter, service: Service): ImportedPods {
   const { name, namespace, isForeign, maxPods } = observed;
@@ -62,7 +63,7 @@ export function importedPods(observed: ObservedImport, target: TargetExporter, s
   };
 }
 
-/** Returns the pods that are gone and keep their Services, with the ports of those Services. */
+/** Returns the pods that are gone but still keep their Services, with the ports of those Services. */
 const departedPods = (observed: ObservedImport, target: TargetExporter): readonly ImportedPod[] =>
   podServicesOf(observed, target).flatMap((service) => {
     const hostname = service.metadata.labels?.[Label.importedPod] ?? '';
@@ -70,9 +71,9 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of pods that are gone but have a Service; undefined while it is not known which pods are gone.
- * Pods without a hostname of their own are left out: such a pod never comes back, since its successor has another
- * address.
+ * Returns the hostnames of pods that are gone but still have a Service; undefined while it is not known which pods are
+ * gone. Pods without a hostname of their own are left out: such a pod never comes back, since its successor has another
+ * address. The list is empty if the target has no headless Service of this name any more.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;
@@ -86,7 +87,7 @@ export function gonePods(standing: Standing, target: Omit<TargetExporter, 'depar
 }
 
 /**
- * Returns the hostname of the pod that a slice leads to, as a list. The list is empty if requests do not address that
+ * Returns a list with the hostname of the pod that a slice leads to. The list is empty if requests do not address that
  * pod by its hostname.
  * @param service name of the headless Service that the pod belongs to
  */
@@ -96,7 +97,7 @@ const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, servi
   return isAskedFor ? [hostname] : [];
 };
 
-/** The ClusterIPs of a Service. */
+/** Returns the ClusterIPs of a Service; none if it is headless or missing, or has no ClusterIP yet. */
 const addressesOf = (service: Service | undefined): readonly string[] => {
   const { clusterIP = '', clusterIPs = [clusterIP] } = service?.spec ?? {};
   return clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
@@ -104,7 +105,7 @@ const addressesOf = (service: Service | undefined): readonly string[] => {
 
 /**
  * Returns the pods in the slices of a headless Service, each once, sorted by hostname. A pod without a hostname is
- * named after its address in the Service's first family.
+ * named after its address in the Service's first IP family.
  */
 export function readPods(service: Service, slices: readonly EndpointSlice[]): readonly ImportedPod[] {
   const { publishNotReadyAddresses, ipFamilies = [] } = service.spec ?? {};

@@ -1,6 +1,7 @@
 /**
  * The precedence of exports that disagree (rule K2): those that a ServiceImport already consists of come before new
- * ones, and keep their order. Otherwise a target could take over an existing ServiceImport by reporting a false age.
+ * ones, and keep their order. Without this rule, a target could take over an existing ServiceImport by reporting a
+ * false age.
  *
  * The order is a list with one entry for each export. An annotation of the ServiceImport records the list, so that it
  * outlives a restart. The annotation is not trusted: entries that match no export are ignored. Pure.
@@ -11,14 +12,14 @@ import { isOfImport } from './membership.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
 /**
- * Length of the hash that stands for the uid of a ServiceExport, in hexadecimal digits. A target may choose any uid, so
- * uids are not recorded themselves.
+ * Length of the hash that stands for the uid of a ServiceExport, in hexadecimal digits. The hash is recorded instead of
+ * the uid, since a target can choose any text as the uid.
  */
 const HASH_LENGTH = 12;
 
 /**
- * Returns the entry of one export in the recorded order. A ServiceExport that is deleted and created again gets another
- * entry.
+ * Returns the entry of one export in the recorded order. A ServiceExport that is deleted and created again gets a
+ * different entry.
  */
 export const entryOf = (exporter: Exporter, uid: string): string => {
   const hash = createHash('sha256').update(uid).digest('hex').slice(0, HASH_LENGTH);
@@ -28,13 +29,13 @@ export const entryOf = (exporter: Exporter, uid: string): string => {
 /** Reports whether an entry of the recorded order stands for an export of the local cluster. */
 export const isLocalEntry = (entry: string): boolean => entry.startsWith('/');
 
-/** Returns the recorded order; undefined if there is none. */
+/** Returns the recorded order; undefined if there is no ServiceImport of ours, or if it records none. */
 export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'live'>): string | undefined =>
   live !== undefined && isOfImport(name, live) ? live.metadata.annotations?.[Annotation.exports] : undefined;
 
 /**
- * Returns the place of each entry in the recorded order, starting at 0. There are no places while the ServiceImport is
- * new.
+ * Returns the place of each entry in the recorded order, starting at 0. The result is empty while the ServiceImport is
+ * new (see {@link ObservedImport.isSettled}).
  */
 export function placesOf(observed: Pick<ObservedImport, 'name' | 'live' | 'isSettled'>): ReadonlyMap<string, number> {
   const entries = observed.isSettled ? (recordedOrder(observed) ?? '').split(',') : [];

@@ -49,7 +49,7 @@ export class ImportReport {
   /** Whether each ServiceImport of ours is ready, by key. */
   readonly #ready = new Map<string, boolean>();
   readonly #counts: Record<(typeof STATES)[number], number> = { true: 0, false: 0 };
-  /** Message of the last obstacle that was reported for each key that cannot be imported. */
+  /** Message of the obstacle that was last reported for each key that cannot be imported. */
   readonly #said = new Map<string, string>();
 
   constructor(options: ImportReportOptions) {
@@ -83,7 +83,7 @@ export class ImportReport {
   }
 
   /**
-   * Reports why a key cannot be imported, once for each message.
+   * Reports why a key cannot be imported, unless the last report about the key had the same message.
    * @param obstacle what prevents the import; undefined if nothing does any more
    * @param object the object about which an Event is recorded. @default - no Event is recorded
    */

@@ -46,7 +46,10 @@ export class SessionImports implements ImportParty, AspectListener {
     return this.#options.reading.sinceMs;
   }
 
-  /** Whether ServiceExports have to be read: ServiceImports can be read here, and the Link takes exports. */
+  /**
+   * Whether ServiceExports have to be read, because ServiceImports can be read in the source cluster and the Link
+   * imports by ServiceExports (`spec.serviceExports`).
+   */
   get isWanted(): boolean {
     return this.#options.reading.isWanted;
   }

@@ -82,7 +82,8 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
 
 /**
  * Returns those slices of a target that lead to its gateway. This leaves out copies of the target's own slices, the
- * slices of Services that stand for pods, and slices with hostnames, whose endpoints are such Services.
+ * slices of Services that stand for pods, and slices with hostnames, whose endpoints are the addresses of such
+ * Services.
  */
 const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
   slicesOf(observed, target)
@@ -106,8 +107,8 @@ export function followingGateways(observed: ObservedImport): readonly KubeObject
 }
 
 /**
- * Returns the gateway that the Services of a target's pods lead to. Undefined if the target has no known gateway, or if
- * neither the gateway nor the slices of these Services have an address.
+ * Returns the endpoints of the gateway for the Services that stand for a target's pods. Undefined if the target has no
+ * known gateway, or if neither the gateway nor the slices of these Services have an address.
  */
 const podGateway = (observed: ObservedImport, target: TargetExporter) => {
   const { gateway, service, slices = [] } = target;
@@ -116,8 +117,8 @@ const podGateway = (observed: ObservedImport, target: TargetExporter) => {
 };
 
 /**
- * Reports whether all objects of a cluster stay, because its export or its endpoints are not known, or the gateway to
- * its pods has no address.
+ * Reports whether all objects of a cluster stay, because its export is not known, because its endpoints are needed but
+ * not known, or because the gateway to its pods has no address.
  */
 function isRetained(observed: ObservedImport, { exporter, exported }: Source, { type, mode }: Shape): boolean {
   if (exported === undefined) return true;
@@ -127,7 +128,10 @@ function isRetained(observed: ObservedImport, { exporter, exported }: Source, { 
   return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
-/** Returns the existing objects of a cluster, if {@link isRetained} says that they stay. */
+/**
+ * Returns those existing objects of a cluster that stay. Called only if {@link isRetained} returns true for the
+ * cluster.
+ */
 const retainedOf = (observed: ObservedImport, source: Source, shape: Shape): SourceCluster['retained'] => ({
   services: shape.type === 'Headless' ? podServicesOf(observed, source.exporter) : [],
   slices: retainedSlices(observed, source, shape),
@@ -160,7 +164,7 @@ const refreshedPodSlices = (
 
 /**
  * Reports whether a slice fits the present type and mode, by its Service and its hostnames. A slice that leads to a
- * gateway may have lost the label that names its Service.
+ * gateway fits even if it has lost the label that names its Service.
  */
 function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): boolean {
   const service = slice.metadata.labels?.[Label.serviceName];
@@ -173,8 +177,8 @@ const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
   (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
 /**
- * Removes the ports that are no longer imported from a slice whose pods are not known. Returns the slice as a list,
- * which is empty if no port is left. If the ServiceImport has no ports, the slice stays as it is.
+ * Returns a list with a slice whose pods are not known, without those of its ports that are no longer imported. The
+ * list is empty if no port is left. If the ServiceImport has no ports, the slice stays as it is.
  * @param had ports that the cluster exports
  */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {
@@ -190,7 +194,9 @@ function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, por
     : [{ metadata: { name, namespace, labels, annotations }, addressType, endpoints, ports: kept } as KubeObject];
 }
 
-/** Returns copies of those slices of a cluster's Service that have addresses of this cluster's IP families. */
+/**
+ * Returns copies of those slices of an exporter's Service that have addresses of an IP family of the source cluster.
+ */
 const copies = ({ families }: ObservedImport, { exporter }: Source, { type }: Shape) =>
   (exporter.slices ?? [])
     .filter((slice) => isOfAddresses(slice) && families.some((family) => family === slice.addressType))

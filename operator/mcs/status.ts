@@ -25,7 +25,7 @@ export interface ExportStatus {
 /** Maximum number of clusters that a message names. */
 const MAX_NAMED = 10;
 
-/** Returns the status of a ServiceImport; undefined if the status is not ours to write now. */
+/** Returns the status of a ServiceImport; undefined if the status must not be written now. */
 export function importStatus(
   { sources, refusal, notes, manifests }: ImportDecision,
   { metadata, status }: ServiceImport,
@@ -101,7 +101,7 @@ const conditionsOf = (
     (previous ?? []) as readonly Condition[],
   );
 
-/** Reports whether a slice has the label by which readers of the MCS API select slices. */
+/** Reports whether a slice has the label by which software that uses the MCS API selects slices. */
 const isImported = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.importedService] !== undefined;
 
 const named = (clusters: readonly string[]): string => {

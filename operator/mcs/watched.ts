@@ -15,7 +15,7 @@ export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf } } as co
 export interface ImportListener {
   /** Called when a ServiceImport has changed. */
   add(key: string): void;
-  /** Called when ServiceImports were listed anew, or when it has changed whether they can be read. */
+  /** Called when ServiceImports were listed anew, or have become readable or unreadable. */
   stateChanged(): void;
 }
 
@@ -35,7 +35,7 @@ export class WatchedImports {
     });
   }
 
-  /** Whether ServiceImports can be read anywhere. */
+  /** Whether ServiceImports can be read in at least one namespace. */
   get isReadable(): boolean {
     return this.#partitions.some((namespace) => this.isReadableIn(namespace ?? ''));
   }
