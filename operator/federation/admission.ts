@@ -52,9 +52,9 @@ export function admit(observed: ObservedFederation): Admission {
 }
 
 /**
- * Judges the Service of one cluster, whatever the other clusters have: it is a member, or it is refused. Returns
- * undefined if the cluster has no selected Service of this name, or if its Service is not known and the cluster is not
- * a member now.
+ * Judges the Service of one cluster, whatever the other clusters have: the Service is a member, or is refused. Returns
+ * undefined if the cluster has no selected Service of this name. Also returns undefined if the `knowledge` about the
+ * cluster is not `known`, and the cluster is not a member now.
  */
 function standingOf(
   { local }: ObservedFederation,
@@ -76,11 +76,11 @@ function standingOf(
 
 /**
  * Returns how members are reached (rule I5).
- * - Without the Lease of local memberships (rule I7): a federated Service in gateway mode stays in it as long as a
- *   member fits that mode, or the membership of a cluster stays as it is. In all other cases the mode is flat.
- * - With the Lease: the present mode stays while the membership of a cluster must stay as it is. Otherwise the mode is
- *   gateway if the Link of a member asks for gateway mode and the member's gateway has an address. If the present mode
- *   is gateway and a member fits it, no address is required.
+ * - Without the Lease of local memberships (rule I7): a federated Service in gateway mode keeps that mode as long as a
+ *   member fits the mode, or a membership must stay as it is. Otherwise the mode is flat.
+ * - With the Lease: the present mode stays while a membership must stay as it is. Otherwise the mode is gateway if the
+ *   Link of a member asks for gateway mode and the member's gateway has an address. The address is not required if the
+ *   present mode is gateway and a member fits that mode. In all other cases the mode is flat.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
   const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));

@@ -20,8 +20,8 @@ export interface FederationDecision {
   readonly admission: Admission;
   readonly manifests: Manifests;
   /**
-   * Entries for `status.federatedServices` of the Links, by target cluster. A cluster has no entry if it has no Service
-   * of this name, or if its membership is not decided now.
+   * Entries for `status.federatedServices` of the Links, by target cluster. A cluster has no entry if it has no
+   * selected Service of this name, or if this operator does not decide about its membership now.
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /**
@@ -40,8 +40,8 @@ export interface FederationDecision {
    */
   readonly awaited: ReadonlySet<string | undefined>;
   /**
-   * Whether the federated Service names this operator only because a cluster that has yet to be read may have a member
-   * (rule I9).
+   * Whether the federated Service still names this operator for one reason alone: a cluster that has yet to be read may
+   * have a member (rule I9).
    */
   readonly isUnsure: boolean;
 }
@@ -71,8 +71,8 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
 }
 
 /**
- * Leaves all objects as they are, since another operator serves the federated Service or may serve it. Services of our
- * Links' targets are refused until that operator is gone.
+ * Leaves all objects as they are, since another operator serves the federated Service or may serve it. Meanwhile, the
+ * selected Services of our Links' targets are refused.
  */
 function left(observed: ObservedFederation): FederationDecision {
   const refused = observed.targets.flatMap((target) =>

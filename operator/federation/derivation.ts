@@ -36,7 +36,10 @@ export interface Participants {
    * cluster has no session (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
-  /** Returns the target clusters of all Links that select members, including clusters without a session (rule I6). */
+  /**
+   * Returns the target clusters of all Links that select members, including clusters without a session (rule I6).
+   * Suspended and invalid Links do not count.
+   */
   readonly selecting: () => Iterable<string>;
 }
 
@@ -51,7 +54,7 @@ export interface FederationOptions extends Participants {
 export class FederationDerivation implements Derivation<ObservedFederation, FederationDecision, Refusal> {
   readonly texts = MIRROR_TEXTS;
   readonly #options: FederationOptions;
-  /** Keys that have a reported status. */
+  /** Keys under which the Service of some cluster has a reported status. */
   readonly #reported = new Set<string>();
   /** Keys under which at least one target's Service has a status, and all such Services have joined. */
   readonly #settled = new Set<string>();
@@ -195,8 +198,8 @@ export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
 /**
- * Returns the observed state of a cluster that has, or may have, a Link but no session: nothing is known about its
- * member.
+ * Returns the observed state of a cluster without a session that has a Link, or may have one. Nothing is known about
+ * its member.
  */
 export const unknownParty = (cluster: string): TargetParty => ({
   knowledge: 'unknown',

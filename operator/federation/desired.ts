@@ -70,7 +70,7 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
 const hasKnownEndpoints = ({ local }: ObservedFederation, { target }: Member): boolean =>
   target === undefined ? local.slices !== undefined : target.anyReady !== undefined;
 
-/** Returns all our objects unchanged: nothing is written or deleted. */
+/** Returns all our objects unchanged, so that nothing is written or deleted. */
 export const asItIs = (observed: ObservedFederation): Manifests => ({
   ...NOTHING,
   services: ownedOf(observed).services.map((object) => ({ of: SERVICES, object })),
@@ -119,7 +119,7 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 /**
  * Returns the federated Service without members. A Service in gateway mode keeps that mode while this operator holds
  * the Lease of local memberships. Otherwise the Service is flat with an empty list of members, since Linkerd's local
- * mirror deletes a federated Service that has no list (rule I7).
+ * service mirror deletes a federated Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;
@@ -153,7 +153,7 @@ function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service
   };
 }
 
-/** Returns the namespace if it is missing and the Link of a member asks for its creation. */
+/** Returns a list with the namespace if it is missing and must be created for a member. Otherwise the list is empty. */
 function namespacesOf({ namespace, namespaceState, targets }: ObservedFederation): readonly Desired[] {
   const creator = namespaceState === 'missing' ? targets.find(createsNamespace) : undefined;
   if (creator === undefined) return [];

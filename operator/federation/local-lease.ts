@@ -1,6 +1,6 @@
 /**
- * The Lease under which local memberships of federated Services are written (rule I7). Linkerd's local mirror takes the
- * same Lease.
+ * The Lease under which local memberships of federated Services are written (rule I7). Linkerd's local service mirror
+ * takes the same Lease.
  */
 import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { RevokedError } from '../kube/abort.ts';

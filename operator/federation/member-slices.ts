@@ -54,8 +54,8 @@ export function gatewayEndpointsOf(
 }
 
 /**
- * Returns the slices of the local Service that are to be copied. There are none while the local Service or its slices
- * are not known, or while another decides about the local membership.
+ * Returns copies of the slices of the local Service. There are none while the local Service or its slices are not
+ * known, or while another operator or controller decides about the local membership.
  */
 export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
   knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
@@ -63,7 +63,7 @@ export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFeder
 /** Reports whether the endpoints of a slice have IP addresses. */
 export const isOfAddresses = ({ addressType }: EndpointSlice): boolean => addressType !== 'FQDN';
 
-/** Returns the fields of a slice that the construct copies: hostnames, and ports without a number, are left out. */
+/** Returns the fields of a slice that the construct copies. Hostnames, and ports without a number, are left out. */
 export const asCopied = ({ metadata, addressType, endpoints, ports }: EndpointSlice): CopiedSlice => ({
   name: metadata.name,
   addressType: addressType as CopiedSlice['addressType'],
@@ -128,8 +128,8 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
  * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If none
  * of these slices has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready. While it is
  * not known whether there is a gateway, the slices stay as they are.
- * @param of name of the Service that the slices belong to, and the prefix of their names. The names identify the
- *   slices, since their labels may have been removed
+ * @param of `service`: the name of the Service that the slices belong to. `slicePrefix`: the prefix of their names. The
+ *   names identify the slices, since their labels may have been removed
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,

@@ -13,7 +13,9 @@ export interface Member {
    * `kept`), or another operator or controller decides about the membership.
    */
   readonly service: Service | undefined;
-  /** Why the membership stays as it is although the Service is known. @default - no reason is known */
+  /**
+   * Why the membership stays as it is although the Service is known. @default - the Service is not known, or it joins
+   */
   readonly kept?: Refusal;
   /** Note for the status: which ports of the federated Service the member lacks. */
   readonly note?: string;
@@ -23,8 +25,8 @@ export interface Member {
 export const isResolved = (target: TargetParty | undefined): boolean => (target?.gateway?.addresses.length ?? 0) > 0;
 
 /**
- * Returns the ports of a Service that a federated Service of this mode can have: in gateway mode, only ports that can
- * cross a gateway.
+ * Returns those ports of a Service that a federated Service can have in this mode: all of them in flat mode, and only
+ * those that can cross a gateway in gateway mode.
  */
 export function portsIn(mode: MirrorMode, service: Service | undefined): readonly MirrorPort[] {
   const ports = (service?.spec?.ports ?? []).map(

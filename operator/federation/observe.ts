@@ -37,8 +37,8 @@ export function observeMember(
     seniority: { createdAt: settings.createdAt, name: settings.name },
     mayHaveMember: settings.federatedServiceSelector !== undefined,
     mode: isFlat ? 'remote-discovery' : 'gateway',
-    // The first call of `has` starts a watch of Secrets. Without flat members, the operator needs no permission to read
-    // them.
+    // The first call of `has` starts a watch of Secrets. `has` is called only for flat members. Without them, the
+    // operator needs no permission to read Secrets.
     isDiscoverable: isFlat && service !== undefined ? around.discovery.has(settings.cluster) : undefined,
     isAdmitted,
     isNamespaceAdmitted: !isWanted || around.budget.admits(namespace),
@@ -63,8 +63,8 @@ export function observeLocalMember(
 }
 
 /**
- * Returns the local Service that has a key and is selected; undefined if there is none. A mirror or federated Service
- * does not count, even if the label that selects it was copied from its original.
+ * Returns the selected local Service of this key; undefined if there is none. A mirror or federated Service does not
+ * count, even if the label that selects it was copied from its original.
  */
 export function localMember(key: string, members: Pick<Aspect<Service>, 'get'> | undefined): Service | undefined {
   const service = members?.get(key);

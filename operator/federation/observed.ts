@@ -11,8 +11,8 @@ import type { ForeignSlices } from '../runtime/plan.ts';
 /**
  * What is known of a cluster's membership.
  * - `known`: it is known which Service of the cluster is selected, if any;
- * - `unknown`: the cluster has not been read since the operator started, the deletion of its Service is held, or the
- *   target has yet to confirm that the Service is gone (rules I6, E6, A2);
+ * - `unknown`: the cluster is a target without a session, or has not been read since the operator started; the deletion
+ *   of its Service is held; or the target has yet to confirm that the Service is gone (rules I6, E6, A2);
  * - `anothers`: another operator or controller holds the Lease of the cluster, and decides about its membership (rule
  *   I7).
  *
@@ -44,8 +44,8 @@ export interface TargetParty extends Party {
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether a Link of this operator is known to name the cluster, now or earlier. If not, the cluster may belong to
-   * another operator. @default true
+   * Whether the cluster has taken part since the operator started, or is named by a Link of this operator that selects
+   * members. If neither, the cluster may belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
@@ -58,7 +58,10 @@ export interface TargetParty extends Party {
   readonly isDiscoverable: boolean | undefined;
   /** Whether this member is within the Link's limit on the number of members (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether a namespace may be created for this member within the Link's limit on namespaces (rule E10). @default true */
+  /**
+   * Whether the Link's limit on namespaces (rule E10) allows a namespace to be created for this member, if one is
+   * needed. @default true
+   */
   readonly isNamespaceAdmitted?: boolean;
   /** Whether this Service is within the Link's limit on written bytes (rule E10). @default true */
   readonly isWithinBytes?: boolean;
@@ -74,8 +77,8 @@ export interface TargetParty extends Party {
 export interface LocalParty extends Party {
   /**
    * Whether this operator holds the Lease of local memberships. If not, a local membership in flat mode is left to the
-   * holder of the Lease (rule I7). The holder may be Linkerd's local mirror. It deletes federated Services without
-   * membership annotations, such as those in gateway mode.
+   * holder of the Lease (rule I7), which may be Linkerd's local service mirror. That controller deletes federated
+   * Services that have no membership annotations, as in gateway mode.
    */
   readonly isHeld: boolean;
   /**
@@ -92,8 +95,8 @@ export interface ObservedFederation {
   readonly operators: Operators;
   readonly local: LocalParty;
   /**
-   * The target clusters that have, or may have, a member: in any order, each once. No other cluster has a Link that
-   * selects members.
+   * The target clusters that have, or may have, a member: in any order, each once. They include every cluster with a
+   * Link that selects members, unless that Link is suspended.
    */
   readonly targets: readonly TargetParty[];
   /** The existing Service with the name of the federated Service, whoever owns it; absent if there is none. */

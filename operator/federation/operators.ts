@@ -33,10 +33,10 @@ export type Standing = 'own' | 'shared' | 'another' | 'none';
 /**
  * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. If it
  * names none, the first of these cases that applies decides:
- * - `own`: a target has a selected Service of that name; or a target is a member, or has slices here, and does not seem
- *   to belong to another operator (see `TargetParty.isLinked`).
- * - `none`: other targets are members, or have slices here.
- * - `shared`: the local cluster is a member, has slices here, or has a selected Service. All operators know that
+ * - `own`: a target has a selected Service of that name. Also if a target that does not seem to belong to another
+ *   operator (see `TargetParty.isLinked`) is a member, or has slices in the source cluster.
+ * - `none`: targets that seem to belong to another operator are members, or have slices in the source cluster.
+ * - `shared`: the local cluster is a member, has slices, or has a selected Service. All operators know the local
  *   cluster.
  * - `own`: a target may yet have a member.
  * - `shared`: this operator has targets.
@@ -54,8 +54,8 @@ export function standingOf(observed: ObservedFederation): Standing {
   const isListed = membershipOf(observed)?.local === true || slices.some((slice) => memberOf(slice) === undefined);
   if (isListed || local.service !== undefined) return 'shared';
   if (targets.some(mayYetHaveMember)) return 'own';
-  // Somebody who adds no mark, such as Linkerd's local mirror, left the Service without members. An operator with
-  // targets knows by now that none of them has a member, so it may serve the Service.
+  // Somebody who adds no mark, such as Linkerd's local service mirror, left the Service without members. An operator
+  // with targets knows by now that none of them has a member, so it may serve the Service.
   return targets.length > 0 ? 'shared' : 'none';
 }
 
@@ -72,7 +72,7 @@ export type Mark = 'set' | 'unset' | 'unsure';
 /**
  * Returns whether a federated Service must name this operator. It must if a target has a selected Service of that name,
  * or if a target is a member that does not seem to belong to another operator. Once the Service names this operator, it
- * does so as long as any target is a member.
+ * must continue to name it as long as any target is a member.
  * @param isAwaited whether the Service is kept without members because a cluster may still have one. If so, it must
  *   name this operator
  */

@@ -44,7 +44,7 @@ export interface FederationParty extends Participant<TargetParty> {
 export interface Federation {
   /**
    * Lets a cluster take part.
-   * @throws Error if the cluster takes part already: it has one session (rule E9)
+   * @throws Error if the cluster already takes part; a cluster never has more than one session (rule E9)
    */
   join(party: FederationParty): void;
   /** Ends the participation of a cluster. Its memberships are removed if it has no Link. */

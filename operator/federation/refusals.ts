@@ -94,7 +94,7 @@ export function refusalOfAll({
   return undefined;
 }
 
-/** Reports whether a missing namespace is to be created for the Service of a target. */
+/** Reports whether the namespace, if it is missing, must be created for the Service of a target. */
 export const createsNamespace = (target: TargetParty): boolean =>
   wantsNamespace(target) && target.isNamespaceAdmitted !== false;
 
@@ -177,6 +177,6 @@ export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit
   return undefined;
 }
 
-/** Reports whether a target's Service is a member already, in this mode. */
+/** Reports whether a target's Service is already a member of the federated Service in this mode. */
 const isListed = ({ link }: TargetParty, mode: MirrorMode, before: Membership | undefined): boolean =>
   before?.mode === mode && before.clusters.has(link.cluster);

@@ -149,7 +149,10 @@ export class SessionParty implements FederationParty, AspectListener {
     else this.#begin();
   }
 
-  /** Called when the Lease was lost or is being released. Resolves when no write under the Lease is under way. */
+  /**
+   * Called when the Lease was lost or is being released. Resolves when the reconciles under way have ended. If the
+   * reason is a RevokedError, requests already sent are not awaited.
+   */
   lost(reason: unknown): Promise<void> {
     return this.#options.env.federations.interrupt(reason);
   }
