@@ -28,7 +28,7 @@ export interface ClustersOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** Creates the object for the Link with a name. It is used until that Link is deleted. */
+  /** Creates the {@link Link} of this name. It is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: SessionsOptions['secretOf'];
@@ -43,7 +43,7 @@ export class Clusters {
   readonly #sessions: Sessions;
   /** Clusters that a Link has named, or a Lease has recorded, since the operator started. */
   readonly #met = new Set<string>();
-  /** Clusters whose removal has ended although some of their objects may be left, because they cannot be read yet. */
+  /** Clusters whose removal has ended without being complete: objects that cannot be read yet may be left. */
   readonly #incomplete = new Set<string>();
   /** Counts how often more of the source cluster became readable. */
   #growths = 0;
@@ -69,7 +69,7 @@ export class Clusters {
     });
   }
 
-  /** Reconciles until the signal aborts and all work has ended. Mirrors stay, and Leases are released. */
+  /** Reconciles until the signal aborts. Resolves once all work has ended. Mirrors stay, and Leases are released. */
   async run(signal: AbortSignal): Promise<void> {
     for (const name of this.#options.reads.keys()) this.linkChanged(name);
     for (const cluster of this.#records.served.values()) this.add(cluster);
@@ -92,8 +92,9 @@ export class Clusters {
   }
 
   /**
-   * Handles Leases that were not known before, as after a restore of the source cluster from a backup. Each records a
-   * cluster. If its Link no longer exists, the mirrors of that cluster are removed (rule E5).
+   * Handles the records of all Leases that were just read. Some of these Leases may not have been known before, for
+   * example after a restore of the source cluster from a backup. The mirrors of a cluster that such a Lease records are
+   * removed, unless a Link has the cluster or keeps its mirrors (rule E5).
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
@@ -101,9 +102,9 @@ export class Clusters {
   }
 
   /**
-   * Reports whether a cluster has a Link, or may have one. It may have one if a Lease still records it, or if no Link
-   * at all is known. It also may if neither a Link nor a Lease has named it since the operator started: its Link may be
-   * in another namespace, or may come back later.
+   * Reports whether a cluster has a Link, or may have one. It may have one in three cases: a Lease still records the
+   * cluster, no Link at all is known, or neither a Link nor a Lease has named the cluster since the operator started.
+   * In the last case, its Link may be in another namespace, or may come back later.
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
@@ -113,8 +114,9 @@ export class Clusters {
   }
 
   /**
-   * Returns what the session of a cluster knows of a target Service. Undefined if no Link is served for the cluster,
-   * and none is about to be.
+   * Returns what the session of a cluster knows of a target Service. If a valid Link has the cluster, but is not served
+   * yet, the result says that nothing is known. Undefined if no Link is served for the cluster, and no valid Link has
+   * it.
    * @param key `namespace/name` of the target Service
    */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
@@ -136,8 +138,8 @@ export class Clusters {
   }
 
   /**
-   * Schedules a write of the status of a Link, in case it has changed.
-   * @param name the Link; undefined for all of them
+   * Schedules a write of the status of a Link, since the status may have changed.
+   * @param name name of the Link; undefined for all Links
    */
   statusChanged(name?: string): void {
     this.#links.statusChanged(name);
@@ -210,7 +212,7 @@ export class Clusters {
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
         if (this.#incomplete.has(cluster) && this.#links.get(assignment.link) !== undefined) {
-          // That Link names another cluster now, and needs its Lease for that one.
+          // The Link that left the mirrors names another cluster now, and needs its Lease for that one.
           await this.#records.forget(assignment.link, signal);
           this.#enqueue(assignment.link);
           break;
@@ -237,7 +239,8 @@ export class Clusters {
 
   /**
    * Serves an invalid Link by the spec that its Lease records, as it was served before a restart (rule E7).
-   * @returns whether the cluster is still to be served after the Lease has been read
+   * Starts no session if the Lease records no such spec.
+   * @returns false if the decision about the cluster changed while the Lease was read, or if the signal aborted
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {
     const last = await this.#records.lastServed(link, cluster, signal);
@@ -310,8 +313,9 @@ export class Clusters {
   }
 
   /**
-   * Reports whether the Lease of a Link still records another cluster. If so, enqueues that other cluster: its mirrors
-   * must be removed, or taken over by another Link, first.
+   * Reports whether the Lease of a Link still records another cluster than this one. If so, enqueues the recorded
+   * cluster. The Link can be served for this cluster only after the mirrors of the recorded cluster are removed, or
+   * taken over by another Link.
    */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
@@ -321,8 +325,8 @@ export class Clusters {
   }
 
   /**
-   * Deletes the Leases of other Links that record a cluster, since the cluster has a new Link. These Leases stay until
-   * the Lease of the new Link records the cluster, so that an operator that restarts always finds a record. While
+   * Deletes those Leases of other Links that record a cluster, since the cluster has a new Link. These Leases stay
+   * until the Lease of the new Link records the cluster, so that an operator that restarts always finds a record. While
    * another controller holds the Lease of the new Link, each of these other Leases stays until its own Link needs it
    * for another cluster.
    * @param owner name of the new Link

@@ -4,15 +4,16 @@
  */
 import type { LinkPresence } from './presence.ts';
 
-/** Grace period if one Link was deleted, in milliseconds; renaming a Link takes a moment. */
-const REMOVAL_GRACE_MS = 2_000;
 /**
- * How often to check, within the grace period, that Links can exist at all: time between two checks, in milliseconds.
+ * Grace period if not all Links vanished at once, in milliseconds. To rename a Link is to delete it and to create it
+ * under another name, which takes a moment.
  */
+const REMOVAL_GRACE_MS = 2_000;
+/** Longest time between two checks of whether Links can exist at all, within the grace period, in milliseconds. */
 const PRESENCE_PERIOD_MS = 500;
 /**
- * Longest time between two checks while Links may return, in milliseconds. A person may run `linkspan unlink` during
- * that time, which ends the wait.
+ * Longest time between two checks while mirrors wait for Links to return, in milliseconds. It is short so that a
+ * `linkspan unlink`, which ends the wait, is noticed soon.
  */
 const LOOK_MS = 10_000;
 /** Time between two checks while the API server lists a Link that no watch has shown, in milliseconds. */
@@ -22,7 +23,7 @@ export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   /**
    * Asks the API server whether the mirrors of a cluster must stay, because a Link has that cluster or keeps its
-   * mirrors.
+   * mirrors, or because a suspended Link names the cluster.
    * @throws ApiError or ConnectionError if there is no answer
    */
   readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;
@@ -57,11 +58,11 @@ export class Grace {
     if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
     if (graceMs > 0) return Math.min(graceMs, PRESENCE_PERIOD_MS);
-    // A watch may be late to show that the Link was created again, and then its mirrors must stay.
+    // If a Link was created again, the mirrors must stay, but a watch may be late to show that Link.
     return (await this.#isLinked(cluster, signal)) ? UNSEEN_MS : 0;
   }
 
-  /** Ends the grace period of a cluster, since it has a Link again, or its mirrors are being removed. */
+  /** Ends the grace period of a cluster, since its mirrors need not be removed any more, or their removal has ended. */
   end(cluster: string): void {
     this.#unlinkedMs.delete(cluster);
   }

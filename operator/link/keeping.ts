@@ -1,7 +1,8 @@
 /**
  * Keeps the mirrors of a cluster for an invalid Link that was never served, once no other Link has the cluster (rule
- * E9). The Lease of the invalid Link then records the cluster. When that Link becomes valid, it takes the mirrors over;
- * when it is deleted, they are removed. Meanwhile, the Link that left the mirrors can be served for another cluster.
+ * E9). The Lease of the invalid Link then records the cluster. When the invalid Link becomes valid, it takes the
+ * mirrors over. When it is deleted, they are removed. Meanwhile, the earlier Link, for which the mirrors were made, can
+ * be served for another cluster.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -45,8 +46,8 @@ export class Keeping {
   }
 
   /**
-   * Takes the Lease, and deletes the probe Service. That Service is named after the Link that left the mirrors. That
-   * Link may need the name of the Service for another cluster.
+   * Takes the Lease, and deletes the probe Service. The probe Service is named after the earlier Link, for which the
+   * mirrors were made. That Link may need the name again when it is served for another cluster.
    */
   start(): void {
     const { source, log } = this.#env;

@@ -24,8 +24,8 @@ import { WriteLease } from './lease/write-lease.ts';
 const POLL_MS = 100;
 
 /**
- * Time after which leftovers are listed again, in milliseconds, if a list failed or the watches do not yet show what it
- * showed.
+ * Time after which leftovers are listed again, in milliseconds, if they could not be listed, or if the watches do not
+ * yet show everything that was listed.
  */
 const RETRY_MS = 2_000;
 
@@ -79,8 +79,8 @@ export class Removal {
   }
 
   /**
-   * Returns findings for the status of the Link. It names another cluster now, and is served for that cluster once this
-   * removal has ended.
+   * Returns findings for the status of the Link. The Link names another cluster now, and is served for that cluster
+   * once this removal has ended.
    */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;
@@ -126,7 +126,7 @@ export class Removal {
   async #finish(): Promise<RemovalResult> {
     let readMs = -Infinity;
     while (!this.#stopped.signal.aborted) {
-      // While somebody else holds the Lease, the keys wait for it.
+      // While somebody else holds the Lease, the queued keys wait until we hold it.
       await untilAborted(this.#mirrors.idle(), this.#stopped.signal).catch(() => undefined);
       readMs = performance.now();
       if (this.lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;

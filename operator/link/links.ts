@@ -69,9 +69,10 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 }
 
 /**
- * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even if it becomes invalid.
- * Otherwise the oldest valid Link that names the cluster has it, or the first by name if several are equally old. An
- * invalid Link has a cluster only if its Lease records that cluster.
+ * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
+ * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names it
+ * has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease records that
+ * cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -104,8 +105,7 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 
 /**
  * Returns the names of other Links whose mirrors may need the same names as the mirrors of this Link. That is possible
- * if the cluster name of one Link ends in `-` and the cluster name of the other, as `eu-west` ends in `-west` (rule
- * A7).
+ * if one of the two cluster names ends in `-` followed by the other, as `eu-west` ends in `-west` (rule A7).
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);
@@ -118,7 +118,8 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
 
 /**
  * Returns condition `Accepted` of a Link.
- * @param owner the Link that has the cluster that this Link names; undefined if no Link has it
+ * @param owner the Link that has the cluster that this Link names; undefined if no Link has it, or if this Link is
+ *   invalid
  * @param overlaps names of the {@link overlapping} Links
  */
 export function acceptedOf(

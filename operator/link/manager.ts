@@ -46,7 +46,7 @@ export interface ManagerOptions {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
-  /** Reports whether the replica with an identity certainly no longer writes. */
+  /** Reports whether the replica of this identity certainly no longer writes. */
   readonly hasCeased: (identity: string) => boolean;
   /** Interruptions of the connection to the source cluster. */
   readonly interruptions: Interruptions;
@@ -106,8 +106,8 @@ export class Manager {
   }
 
   /**
-   * Reports whether everything that the operator reads in the source cluster has been listed and may be read, and what
-   * is missing if not (rule H5).
+   * Reports whether everything that the operator reads in the source cluster has been listed, and reading it is not
+   * forbidden (rule H5). The message says what is missing.
    */
   check(): ReadyCheck {
     const { problems } = this.#source;

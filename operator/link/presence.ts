@@ -13,13 +13,13 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Length of the period after the last time that Links could not exist, in milliseconds. A Link that vanishes within
- * this period counts as lost for the same reason.
+ * Length of the period after Links last could not exist, in milliseconds. If a Link vanishes within this period, it
+ * counts as lost together with all other Links, not as deleted by a user.
  */
 const BELATED_MS = 60_000;
 
 export interface PresenceOptions {
-  /** The source cluster. */
+  /** Client for the source cluster. */
   readonly client: Asking;
   /** The kind Link. */
   readonly resource: Resource;
@@ -48,7 +48,7 @@ export class LinkPresence {
   }
 
   /**
-   * Notes that the operator found no Link when it started, although Leases record that mirrors were written for some.
+   * Notes that the operator found no Link when it started, although Leases record that mirrors were written for Links.
    */
   noneFound(): void {
     this.vanished();

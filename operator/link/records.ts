@@ -41,7 +41,7 @@ export class Records {
 
   /**
    * Adds records that were not known before, as after a restore of the source cluster from a backup.
-   * @returns the clusters of these records
+   * @returns the clusters of the added records
    */
   recall(served: Served): readonly string[] {
     const unknown = [...served].filter(([link]) => !this.#served.has(link));
@@ -50,10 +50,10 @@ export class Records {
   }
 
   /**
-   * Deletes the Leases of other Links that record a cluster, since the cluster has a new Link.
+   * Deletes those Leases of other Links that record a cluster, since the cluster has a new Link.
    * @param owner name of the new Link
    * @param isDue reports whether the Lease of a Link may be deleted
-   * @yields the name of each of these Links, also if somebody else holds its Lease, which then stays
+   * @yields the name of each of these other Links, even if its Lease stays because somebody else holds it
    * @throws ApiError or ConnectionError if a Lease cannot be read or deleted
    */
   async *forgetOthers(
@@ -70,8 +70,8 @@ export class Records {
   }
 
   /**
-   * Reports whether a Link was removed by `linkspan unlink`, and no mirrors were written since then for a Link with its
-   * name.
+   * Reports whether a Link was removed by `linkspan unlink`, and its Lease was not renewed since then for a Link of the
+   * same name. False if there is no Lease.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, signal: AbortSignal): Promise<boolean> {
@@ -85,8 +85,8 @@ export class Records {
   }
 
   /**
-   * Returns the valid spec with which a Link that is now invalid was last served for a cluster. Undefined if its Lease
-   * does not record such a spec.
+   * Returns the valid spec with which a Link that is now invalid was last served for a cluster. Undefined if it has no
+   * Lease, or if its Lease does not record such a spec.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {

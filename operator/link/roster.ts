@@ -1,6 +1,7 @@
 /**
- * Keeps one object for each Link, until the Link is deleted. Each Link is judged against all other Links when it is
- * read, and again when a change of another Link may alter the result.
+ * Keeps one {@link Link} for each Link of the source cluster, until that Link is deleted. Whether a Link is accepted
+ * depends on all other Links. It is decided when the Link is read, and again when a change of another Link may alter
+ * the result.
  */
 import type { Link } from './link.ts';
 import { acceptedOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
@@ -10,26 +11,29 @@ export interface RosterOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records. */
   readonly served: Served;
-  /** Creates the object for the Link with a name. It is used until that Link is deleted. */
+  /** Creates the {@link Link} of this name. It is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;
 }
 
 export class Roster {
   readonly #options: RosterOptions;
   readonly #links = new Map<string, Link>();
-  /** For each Link, the names of its {@link overlapping} Links when it was last judged, joined by commas. */
+  /**
+   * For each Link, the names of its {@link overlapping} Links when it was last decided whether the Link is accepted.
+   * The names are joined by commas.
+   */
   readonly #overlaps = new Map<string, string>();
 
   constructor(options: RosterOptions) {
     this.#options = options;
   }
 
-  /** Returns the object for the Link with a name; undefined if there never was one, or the Link is deleted. */
+  /** Returns the {@link Link} of this name; undefined if none was created, or if the Link is deleted. */
   get(name: string): Link | undefined {
     return this.#links.get(name);
   }
 
-  /** Returns the object for the Link with a name. Creates it if there is none. */
+  /** Returns the {@link Link} of this name. Creates it if there is none. */
   of(name: string): Link {
     const link = this.#links.get(name) ?? this.#options.makeLink(name);
     this.#links.set(name, link);
@@ -50,7 +54,7 @@ export class Roster {
     }
   }
 
-  /** Judges all Links that name a cluster, since another Link may have the cluster now. */
+  /** Decides anew whether each Link that names a cluster is accepted, since another Link may have the cluster now. */
   judge(cluster: string): void {
     for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
   }
@@ -61,20 +65,20 @@ export class Roster {
   }
 
   /**
-   * Schedules a write of the status of a Link, in case it has changed.
-   * @param name the Link; undefined for all of them
+   * Schedules a write of the status of a Link, since the status may have changed.
+   * @param name name of the Link; undefined for all Links
    */
   statusChanged(name?: string): void {
     const links = name === undefined ? this.#links.values() : [this.#links.get(name)];
     for (const link of links) link?.statusChanged();
   }
 
-  /** Ends all Links. Once this resolves, nothing is reported any more. */
+  /** Ends the reporting for all Links. Once this resolves, no status, Event or metric of a Link is written any more. */
   async end(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.end()));
   }
 
-  /** Sets whether a Link is accepted, judged against all other Links. */
+  /** Decides whether a Link is accepted, given all other Links. */
   #judge(name: string): void {
     const { reads, served } = this.#options;
     const read = reads.get(name);

@@ -7,7 +7,7 @@ import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 /**
- * Creates the credentials of a target cluster, and keeps the metrics of their token up to date.
+ * Returns a {@link Credentials} that keeps the metrics of its token up to date.
  * @param cluster the target cluster
  */
 export function measuredCredentials(

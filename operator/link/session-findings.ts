@@ -57,15 +57,15 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     someHeld: held.some,
     notAdmitted: settings.importPolicy && findNotAdmitted(settings, exports.target.notAdmitted()),
     heldBy: lease.heldBy,
-    // The last report is kept until the target has been read.
+    // Until the target has been read, the status keeps what was last reported.
     mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,
     federated: party.statuses,
   };
 }
 
 /**
- * Returns condition `TargetReachable`. Its message also counts the federated Services that wait until the target is
- * read.
+ * Returns condition `TargetReachable`; undefined while it is not known. If the target cannot be reached, the message
+ * also counts the federated Services that wait until the target is read.
  */
 function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   const { reachable } = reachability;

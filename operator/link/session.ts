@@ -149,8 +149,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Returns what the session knows of a target Service (rule J3). From the first call for a Service in flat mode on,
-   * the slices of such Services are read.
+   * Returns what the session knows of a target Service (rule J3). The first call for a Service in flat mode starts the
+   * reading of slices for all Services in flat mode.
    */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);
@@ -183,8 +183,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Applies a changed spec or annotation of the Link in place (rule E5). Findings for the former spec are not
-   * reported for the new one (rule G1).
+   * Applies a changed spec or annotation of the Link while the session goes on (rule E5). Findings for the former spec
+   * are not reported for the new one (rule G1).
    */
   update(settings: LinkSettings): void {
     const before = this.#settings;

@@ -93,7 +93,7 @@ export class Sessions {
 
   /**
    * Creates a session that removes what a Link left, and returns it for the caller to run. The cluster must not have a
-   * session. The Link itself may be deleted.
+   * session. The Link itself need not exist any more.
    * @param name name of the Link
    */
   remove(cluster: string, name: string): Removal {
@@ -105,7 +105,7 @@ export class Sessions {
     return removal;
   }
 
-  /** Notes that a removal has ended on its own. */
+  /** Notes that a removal has ended without being stopped. */
   removed(cluster: string, { link: name }: Removal): void {
     this.#sessions.delete(cluster);
     const link = this.#options.links.get(name);

@@ -1,6 +1,6 @@
 /**
  * The Lease under which the mirrors of one Link are written (rule H1). Linkerd's controller takes the same Lease. The
- * session works while the Lease is held, and all its work ends before the Lease is released or deleted.
+ * session works while this operator holds the Lease, and all its work ends before the Lease is released or deleted.
  */
 import { Annotation, writeLeaseName } from '../../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';
@@ -84,7 +84,7 @@ export class WriteLease {
     return this.#answer.promise;
   }
 
-  /** Resolves once the Lease records the cluster, that is, once we have held it. */
+  /** Resolves once the Lease records the cluster, that is, once we have acquired the Lease. */
   get recorded(): Promise<void> {
     return this.#recorded.promise;
   }
@@ -94,9 +94,9 @@ export class WriteLease {
   }
 
   /**
-   * Resolves with another cluster that the Lease records, for example after a restore of the source cluster from a
-   * backup. This Lease can be neither acquired nor renewed until the mirrors of that cluster are removed, or until the
-   * Lease of another Link records it.
+   * Resolves with the recorded cluster if the Lease turns out to record another cluster than that of the session, for
+   * example after a restore of the source cluster from a backup. This Lease can be neither acquired nor renewed until
+   * the mirrors of the recorded cluster are removed, or until the Lease of another Link records that cluster.
    */
   get replaced(): Promise<string> {
     return this.#replaced.promise;
@@ -106,18 +106,21 @@ export class WriteLease {
     return this.#isHeld;
   }
 
-  /** Whether mirrors of the Link may be written at this moment: ask right before each write. */
+  /** Whether mirrors of the Link may be written at this moment. Check it right before each write. */
   get mayWrite(): boolean {
     return !this.#quiet.signal.aborted && this.#lock.mayWrite && this.#env.mayWrite();
   }
 
-  /** Identity of the holder if it is not this operator. */
+  /**
+   * Identity of the holder of the Lease if it is not this operator; undefined if it is, or if the holder is not known.
+   */
   get heldBy(): string | undefined {
     return this.#heldBy;
   }
 
   /**
-   * Why the Lease cannot be acquired, and what to do about it. Undefined if it can, or if the problem passes by itself.
+   * Why the Lease cannot be acquired, and what to do about it. Undefined if it can, if another holds it, or if the
+   * problem passes by itself.
    */
   get problem(): string | undefined {
     return this.#problem;
@@ -161,7 +164,8 @@ export class WriteLease {
   }
 
   /**
-   * Records the spec by which the Link is served from now on: at once if the Lease is held, otherwise as soon as it is.
+   * Records the spec by which the Link is served from now on: at once if we hold the Lease, otherwise when we acquire
+   * it.
    */
   record(served: ServedSpec): void {
     if (isSameSpec(served, this.#served)) return;
@@ -170,8 +174,8 @@ export class WriteLease {
   }
 
   /**
-   * Records the present notes at once if the Lease is held. Returns undefined if it is not held: the notes are then
-   * recorded when it is acquired, before anything else is written.
+   * Writes the annotations of the Lease anew, at once, if we hold the Lease. Returns undefined if we do not hold it:
+   * the annotations are written later, when we acquire the Lease and before anything else is written.
    */
   noted(): Promise<void> | undefined {
     return this.#isHeld ? this.#lock.renew() : undefined;

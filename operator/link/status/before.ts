@@ -1,6 +1,7 @@
 /**
- * Reads the present status of a Link. It is foreign data: anybody with the right may write it, and another CRD may
- * allow more than ours. Whatever does not have the expected form is left out, and no content causes an error (rule G1).
+ * Reads the present status of a Link. It is foreign data: anybody with permission can write it, and another version of
+ * the CRD may allow more. Whatever does not have the expected form is left out, and no content causes an error (rule
+ * G1).
  */
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';
 import type { MirrorServiceBefore } from '../../mirror/status.ts';

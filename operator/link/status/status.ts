@@ -18,12 +18,13 @@ import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } fro
 
 /**
  * What is known about a Link. While the verdict for a condition is undefined, the status keeps that condition if it is
- * for the same generation. So an operator that starts does not overwrite the condition with `Unknown`.
+ * about the same generation of the Link as the findings. So an operator that starts does not overwrite the condition
+ * with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
   readonly name: string;
-  /** Present generation of the Link, which condition `Accepted` is about. */
+  /** Present generation of the Link, which conditions `Accepted` and `Ready` are about. */
   readonly generation: number;
   readonly accepted: Verdict;
 }
@@ -52,7 +53,10 @@ export interface SessionFindings extends GatewayFindings {
   readonly someHeld: readonly string[];
   /** Identity of the holder of the Link's Lease if it is not this operator. The holder writes for the Link now. */
   readonly heldBy: string | undefined;
-  /** What the policy of the Link does not admit; undefined if it has none (rule N1). */
+  /**
+   * What the policy of the Link does not admit; undefined if the Link has no policy, or no session that serves it (rule
+   * N1).
+   */
   readonly notAdmitted: NotAdmittedFindings | undefined;
   /**
    * Status of the mirror of each target Service, by `namespace/name`. Undefined until all are known, and while this
@@ -221,9 +225,9 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 }
 
 /**
- * Returns condition `Ready` of a Link that works. The message counts, by reason, the Services that are not mirrored and
- * the members that do not join. While mirrors or members are not known, a condition that is true for the present
- * generation stays.
+ * Returns condition `Ready` of a Link if no other condition speaks against it. The message counts, by reason, the
+ * Services that are not mirrored and the members that do not join. While mirrors or members are not known, a condition
+ * `Ready` that is true for the present generation stays.
  */
 function works(
   { mirrors, federated, notAdmitted, generation }: LinkFindings,

@@ -36,8 +36,8 @@ export interface StatusWriterOptions {
   /** @default 1000 */
   readonly periodMs?: number;
   /**
-   * Whether this replica certainly leads. Only that replica may write, since the status of a Link is written without a
-   * precondition.
+   * Whether this replica certainly leads. Only the replica that leads may write, since the status of a Link is written
+   * without a precondition.
    */
   readonly mayWrite: MayWrite;
 }
@@ -92,7 +92,7 @@ export class StatusWriter {
 
   /**
    * Called when Links were listed anew. The list overrides the answer to our last write, since a server that was
-   * restored from a backup has lost that write. A write that failed, and waits to be tried again, is due now.
+   * restored from a backup has lost that write. A write that failed is tried again without waiting any longer.
    */
   listed(): void {
     if (this.#sent !== undefined) this.#sent = { ...this.#sent, link: undefined };
