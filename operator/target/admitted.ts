@@ -1,7 +1,7 @@
 /**
- * Hides the exports of a target that the import policy of the Link does not admit (rules N1, N2, N4): derivations see
- * them as not exported. The target is not asked before their objects are deleted, since nothing outside the policy may
- * stay.
+ * Hides those exports of a target that the import policy of the Link does not admit (rules N1, N2, N4). They are
+ * treated as if the target did not export them. Objects that were made from them are deleted without asking the target,
+ * since nothing outside the policy may stay.
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -9,13 +9,13 @@ import type { AppliedPolicy } from '../mirror/applied-policy.ts';
 import type { Exported } from './read/exported.ts';
 import type { Aspect, PodAnswers, ServiceExports, TargetView } from './aspect.ts';
 
-/** A Service that is not admitted, by `namespace/name`, and why. */
+/** The key, `namespace/name`, of a Service that is not admitted, and the reason. */
 export interface NotAdmitted {
   readonly key: string;
   readonly obstacle: Obstacle;
 }
 
-/** The exports of a target that a policy admits. */
+/** Those exports of a target that a policy admits. */
 export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' | 'exports'> {
   readonly mirrored: AdmittedAspect<Exported>;
   readonly members: AdmittedAspect<Service>;
@@ -23,7 +23,7 @@ export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' 
 }
 
 /**
- * Returns the exports of a target that the policy of a Link admits.
+ * Returns those exports of a target that the policy of a Link admits.
  * @param policy returns the present policy of the Link; undefined if it has none
  */
 export const admittedOf = (
@@ -125,7 +125,7 @@ class AdmittedAspect<T> implements Aspect<T> {
     return found && policy.obstacleOf(this.#serviceOf(found));
   }
 
-  /** Yields all keys that are not admitted. */
+  /** Yields all keys that are not admitted, with the reasons. */
   *refused(): Generator<NotAdmitted> {
     if (this.#policy() === undefined) return;
     for (const key of this.#of.keys()) {

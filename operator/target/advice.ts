@@ -1,6 +1,6 @@
 /**
- * Messages for users about a target that cannot be read, or only in part: the problem, its effect on mirrors, and the
- * remedy.
+ * Messages for users about a target that cannot be read, or can be read only in part: the problem, its effect on
+ * mirrors, and the remedy.
  */
 import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
@@ -13,7 +13,7 @@ export interface TargetProblem {
   readonly problem: string;
   /** What happens to mirrors while the problem lasts. */
   readonly fate: string;
-  /** What the user can do, as text to append to `problem` and `fate`; may be empty. */
+  /** What the user can do, as text to append to `problem` and `fate`. Empty if there is nothing to add. */
   readonly remedy: string;
 }
 

@@ -79,7 +79,7 @@ export interface TargetView {
  * Services with a ServiceExport. {@link Aspect.get} returns undefined for a ServiceExport whose Service does not exist.
  */
 export interface ServiceExports extends Aspect<Service> {
-  /** Returns the creation time of the ServiceExport with a key, RFC 3339; an empty string if it is not known. */
+  /** Returns the creation time of the ServiceExport of this key, RFC 3339; an empty string if it is not known. */
   since(key: string): string;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Creates the client for a target from the credentials Secret of the Link (rules E2, E3). The target is read with the
- * old client until the new one can read everything as well. A new token of the same account replaces only the token of
- * the client in use, so that nothing is read anew (rule P2). Invalid credentials change nothing but the condition
- * `CredentialsValid`.
+ * old client until the new one can read everything that the old one can. A new token of the same account replaces only
+ * the token of the client in use, so that nothing is read anew (rule P2). Invalid credentials change nothing but the
+ * condition `CredentialsValid`.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
@@ -102,7 +102,8 @@ export class Credentials {
 
   /**
    * Called when the target has refused the token. If the token has not expired, it is renewed at once.
-   * @returns the verdict if the token has expired; undefined if it has not, or never does
+   * @returns the verdict if the token has expired; undefined if it has not expired, or if no ServiceAccount token that
+   *   can expire is in use
    */
   refused(): Verdict | undefined {
     const token = this.#inUse?.token;
@@ -152,7 +153,7 @@ export class Credentials {
 
   /**
    * Puts credentials in use as soon as they work. Returns the credentials that are then in use, and the client to
-   * close. Returns no credentials if the signal aborted first.
+   * close, if there is one. Returns no credentials if the signal aborted first.
    */
   async #adopted(
     found: Found,
@@ -174,9 +175,8 @@ export class Credentials {
   }
 
   /**
-   * Reports whether new credentials differ from those in use only by another token of the same account for the same
-   * server, as confirmed by that server. Waits until the server answers. Resolves with false if the server does not
-   * confirm it, or if the signal aborts first.
+   * Reports whether new credentials are for the same server and the same ServiceAccount as those in use, and the server
+   * confirms the account. Waits until the server answers. Resolves with false if the signal aborts first.
    */
   async #isSuccessor(
     { access, token: before }: InUse,
@@ -199,8 +199,8 @@ export class Credentials {
   }
 
   /**
-   * Returns the user name that the target reports for credentials. Undefined if it reports none, or if the uid of the
-   * user is not `uid`.
+   * Returns the user name that the target reports for credentials. Undefined if it reports none, or if `uid` is given
+   * and is not the uid of that user.
    */
   async #userOf(access: ClusterAccess, signal: AbortSignal, uid?: string): Promise<string | undefined> {
     const client = this.#clientFor(access);

@@ -23,8 +23,9 @@ export type TargetObstacle = ReadObstacle;
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
    * Called when Services, or only their slices, were listed anew, and the lists of all readable namespaces are
-   * complete.
-   * @param what `slices` if no Services were listed, so that the list shows no loss of Services
+   * complete. Also called without a new list in two cases: the last namespace whose list was missing turns out to be
+   * forbidden, or there are no selectors.
+   * @param what `slices` if only slices were listed: such a list shows no loss of Services
    */
   relisted(what: 'services' | 'slices'): void;
   /**
@@ -82,7 +83,7 @@ export class Target implements Omit<TargetView, 'exports'> {
 
   /**
    * Forgets all answers of the target. Asks again about all pods that were asked about, and about each Service whose
-   * answer was missing or differed from what the watches show.
+   * answer had not arrived yet, or differed from what the watches show.
    */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
@@ -99,7 +100,10 @@ export class Target implements Omit<TargetView, 'exports'> {
     if (this.#isOpen) this.#options.listener.opened?.();
   }
 
-  /** Reports whether everything in a namespace has been listed and is being watched. */
+  /**
+   * Reports whether everything that is read in a namespace has been listed and is being watched. False if the target is
+   * read as a whole, or if the Link does not read the namespace.
+   */
   isRead(namespace: string): boolean {
     return this.#watches.get(namespace)?.open === true;
   }
@@ -194,7 +198,7 @@ interface AspectOfAllOptions<T> {
   readonly watchOf: (key: string) => ExportWatch | undefined;
   /**
    * Reports whether enough has been listed to say whether a key is exported.
-   * @param isThere whether the watch shows the key
+   * @param isThere whether the watch shows that the key is exported
    */
   readonly knows: (isThere: boolean) => boolean;
   readonly aspectOf: (watch: ExportWatch) => WatchedAspect<T>;

@@ -1,7 +1,8 @@
 /**
  * Chooses the exports that are served if a target exports more than a limit allows (rule E10): first those that are
- * mirrored already, then the oldest, then the first by key. The choice depends on the present state alone. Changes are
- * collected for a moment before the choice is made again. Until then, the earlier choice stands.
+ * mirrored already, then the others from the oldest to the newest, in the order of their keys if they are equally old.
+ * The choice depends on the present state alone. Changes are collected for a moment before the choice is made again.
+ * Until then, the earlier choice stands.
  */
 
 export interface Candidate {
@@ -31,7 +32,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 export interface Capped {
   /** Maximum number of candidates that are served. */
   readonly most: number;
-  /** Number of candidates, or a few more. It is read often, so it must be cheap. */
+  /** Number of candidates, or a few more. It is read often, so it must be cheap to compute. */
   readonly size: number;
   candidates(): Iterable<Candidate>;
   /**
@@ -46,7 +47,7 @@ const REVIEW_MS = 250;
 
 export class Cap {
   readonly #of: Capped;
-  /** Keys that are served; undefined while all are. */
+  /** Keys that are served; undefined while all keys are served. */
   #admitted: ReadonlySet<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
 

@@ -22,7 +22,7 @@ export interface CertainOptions<T> extends CountedOptions {
    * @default - reports whether {@link made} has the key
    */
   readonly isServed?: ((key: string) => boolean) | undefined;
-  /** Returns the creation time of the export with a key, RFC 3339. The limit admits older exports first. */
+  /** Returns the creation time of the export of this key, RFC 3339. The limit admits older exports first. */
   readonly since: (key: string) => string;
 }
 

@@ -31,7 +31,9 @@ export class Confirmed {
     for (const digest of digests) this.#digests.add(digest);
   }
 
-  /** Forgets a key that the target exports again: if it is lost once more, that needs a new confirmation. */
+  /**
+   * Forgets a key that the target exports again. If the key is lost once more, its deletion needs a new confirmation.
+   */
   forget(key: string): void {
     if (this.#digests.size > 0) this.#digests.delete(digestOf(key));
   }

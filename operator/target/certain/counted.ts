@@ -9,8 +9,8 @@ import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 /** Receives changes of the number of held deletions. */
 export interface HeldListener {
   /**
-   * Called when fewer deletions are held, because the target exports some keys again. The remaining held deletions may
-   * be exactly those that the user has confirmed.
+   * Called when fewer deletions are held, because the target exports some keys again. The confirmation that the user
+   * gave may match the deletions that are still held.
    */
   fewerHeld(): void;
 }
@@ -49,7 +49,7 @@ export abstract class Counted implements Capped {
     this.#cap = new Cap(this);
   }
 
-  /** Whether the aspect is read. If not, it is not counted. */
+  /** Whether the aspect is read. An aspect that is not read is not counted. */
   abstract get isRead(): boolean;
   /** Number of exports, or a few more. */
   abstract get size(): number;
@@ -57,7 +57,7 @@ export abstract class Counted implements Capped {
   /** Returns the state of each key from which objects have been derived in the source cluster. */
   abstract states(): ExportStates;
 
-  /** Number of exports if it exceeds the limit; undefined otherwise. */
+  /** Number of exports if it exceeds the limit and the exports to serve have been chosen; undefined otherwise. */
   get excess(): number | undefined {
     return this.#cap.excess;
   }

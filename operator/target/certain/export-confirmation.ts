@@ -1,8 +1,9 @@
 /**
  * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The cluster is asked
- * for that one ServiceExport. If there is none, the cluster is asked whether ServiceExports can be created, because a
- * CRD that is being deleted loses its objects first. ServiceExports that vanished with their CRD do not count as gone
- * until some time after the CRD is back. Only list and discovery requests are sent.
+ * for that one ServiceExport. If it does not exist, the cluster is asked whether ServiceExports can be created. They
+ * cannot while their CRD is being deleted, and such a deletion removes all ServiceExports before it removes the CRD.
+ * ServiceExports that vanished with their CRD do not count as gone until some time after the CRD is back. Only list and
+ * discovery requests are sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -24,7 +25,7 @@ export interface ExportConfirmationOptions {
   /** Delay before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
   /**
-   * Time for which exports that vanished with their CRD do not count as gone once the CRD is back, in milliseconds.
+   * Time after the CRD is back during which exports that vanished with the CRD do not count as gone, in milliseconds.
    * @default 600000
    */
   readonly returnGraceMs?: number | undefined;
@@ -52,7 +53,7 @@ export class ExportConfirmation {
     });
   }
 
-  /** Asks until the signal aborts. */
+  /** Sends the questions to the cluster until the signal aborts. */
   run(signal: AbortSignal): void {
     this.#rereads.run({ list: this.#list }, signal);
   }
@@ -93,7 +94,7 @@ export class ExportConfirmation {
     this.#rereads.forgetAll(isNeedless);
   }
 
-  /** Forgets all answers. Asks again about exports whose answer was missing, or was that the export exists. */
+  /** Forgets all answers. Asks again about exports whose answer had not arrived yet, or was that the export exists. */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }

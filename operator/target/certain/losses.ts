@@ -1,7 +1,7 @@
 /**
  * The mass-deletion guard (rule E6). If a list of the target lacks more keys of one aspect than a Link may lose at
- * once, all these deletions are held. Each is held until the user confirms the loss, or until the target lists the key
- * again. A key that a watch reports as gone is never held.
+ * once, the deletions of all these keys are held. Each deletion is held until the user confirms the loss, or until the
+ * target lists the key again. A key that a watch reports as gone is never held.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
@@ -30,8 +30,8 @@ export type ExportStates = ReadonlyMap<string, ExportState>;
 const LOOKED_THROUGH = 1_000;
 
 /**
- * The losses of one aspect. Each aspect is counted by itself. Otherwise an aspect with few keys could lose all of them
- * unnoticed beside an aspect with many keys.
+ * The losses of one aspect. Each aspect is counted by itself. If all aspects were counted together, an aspect with few
+ * keys could lose all of them, and none would be held, since they are only a small part of all keys.
  */
 export class SortLosses {
   /** Returns a name for a key. It must differ from the names of all keys of other aspects. */
@@ -65,8 +65,8 @@ export class SortLosses {
   }
 
   /**
-   * Number of times that a key ceased to be held. It tells losses apart: the same keys, held again later, are another
-   * loss.
+   * Number of times that a key ceased to be held. It tells one loss from another: if the same keys are held again
+   * later, that is another loss.
    */
   get letGo(): number {
     return this.#letGo;
@@ -94,7 +94,7 @@ export class SortLosses {
 
   /**
    * Notes that one key has changed.
-   * @returns whether it was held and no longer is, since the target exports it again
+   * @returns whether the key was held and no longer is, since the target exports it again
    */
   changed(key: string, state: ExportState): boolean {
     if (state === 'gone') {
@@ -110,7 +110,7 @@ export class SortLosses {
 
   /**
    * Notes that a key is no longer counted, for example a pod whose Service is gone.
-   * @returns whether it was held
+   * @returns whether its deletion was held
    */
   forget(key: string): boolean {
     this.#leaving.delete(key);
@@ -119,8 +119,8 @@ export class SortLosses {
   }
 
   /**
-   * Forgets leaving keys from which nothing is derived any more.
-   * @param made keys from which objects are derived in the source cluster now
+   * Drops those leaving keys from which nothing is derived any more.
+   * @param made the keys from which objects are derived in the source cluster now
    */
   forgetGone(made: Pick<ReadonlySet<string>, 'has'>): void {
     for (const key of this.#leaving) if (!made.has(key)) this.#leaving.delete(key);
@@ -154,7 +154,7 @@ export class SortLosses {
     return { released, isMore };
   }
 
-  /** Stops holding the keys that the user has confirmed, and returns them. */
+  /** Stops holding the deletions that the user has confirmed, and returns their keys. */
   release(): readonly string[] {
     const keys = [...this.#held].filter((key) => this.#confirmed.has(this.nameOf(key)));
     for (const key of keys) this.#letGoOf(key);
@@ -233,7 +233,8 @@ export class Losses {
     for (const [sort, ofSort] of states) {
       const counted = sort.relisted(ofSort);
       released.set(sort, counted.released);
-      // This is a new loss even if older keys are still held: together they may have the names of an earlier loss.
+      // This is a new loss even if older keys are still held: the old and the new keys together may have the same names
+      // as the keys of an earlier loss.
       if (counted.isMore) this.#former = `${confirmed ?? ''} ${this.#letGo}`;
     }
     return released;
@@ -251,8 +252,8 @@ export class Losses {
   }
 
   /**
-   * Applies the user's confirmation. Returns the keys that may go now; none if it does not match the deletions that are
-   * held now.
+   * Applies the user's confirmation. Returns the keys that may go now; none if the confirmation does not match the
+   * deletions that are held now.
    */
   confirm(confirmed: string | undefined): Released {
     if (this.confirming(confirmed)) return this.#release();
@@ -260,7 +261,9 @@ export class Losses {
     return new Map();
   }
 
-  /** Restores the keys that were confirmed before a restart. Returns those that may go now. */
+  /**
+   * Restores the keys whose deletion was confirmed before a restart. Returns those of the held keys that may go now.
+   */
   resume(confirmed: Iterable<Digest>): Released {
     this.confirmed.addDigests(confirmed);
     return this.#release();

@@ -16,7 +16,7 @@ import { Questions, type QuestionsOptions } from './questions.ts';
 export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Asking>, 'askNow'> {
   /** Returns a Service as the watch shows it. */
   readonly get: (key: string) => Service | undefined;
-  /** Reports whether the watch by labels covers slices with these labels. */
+  /** Reports whether the watch of labelled slices covers slices with these labels. */
   readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
 }
 

@@ -84,7 +84,7 @@ export class Questions<A, C> {
     for (const key of [...this.#asked.keys(), ...this.#answers.keys()]) if (isNeedless(key)) this.forget(key);
   }
 
-  /** Asks until the signal aborts. */
+  /** Sends the questions to the target until the signal aborts. */
   run(client: C, signal: AbortSignal): void {
     void this.#queue.run(AT_ONCE, (key) => this.#ask(key, client, signal), signal);
   }

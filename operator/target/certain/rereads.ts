@@ -10,7 +10,7 @@ import { Questions, type QuestionsOptions } from './questions.ts';
 
 export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOptions<Answer<T>, Asking>, 'askNow'> {
   readonly of: Resource;
-  /** Validates an object, and keeps the fields that are used, or refuses it. */
+  /** Validates an object. Returns it with only the fields that are used, or refuses it. */
   readonly read: (object: T) => Read<T>;
   /** Called before "not found" counts as an answer. If it rejects, the question has failed and is asked again. */
   readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;

@@ -44,9 +44,9 @@ export class Volume {
   }
 
   /**
-   * Reports whether all objects that are derived from a target Service may take this many bytes, and counts them if so.
-   * They may if the total stays within the limit, or if they take no more bytes than before. They also may if they
-   * exist already and their size was not known.
+   * Reports whether all objects that are derived from a target Service may take this many bytes, and counts these bytes
+   * if so. This is so in three cases: the total stays within the limit, the objects take no more bytes than before, or
+   * the objects exist already and their size was not known.
    */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());

@@ -9,7 +9,8 @@ export interface Exported {
 }
 
 /**
- * Returns the exported Service and its mode; flat mode wins (rule A1).
+ * Returns an exported Service and its mode; undefined if no selector selects the Service. If both do, flat mode wins
+ * (rule A1).
  * @param gateway the Service, if the selector of gateway mode selects it
  * @param flat the Service, if the selector of flat mode selects it
  */
@@ -25,7 +26,7 @@ export const needsByName = (service: Service, labelled: readonly EndpointSlice[]
 
 /**
  * Returns the slices of a Service; undefined while they are not known.
- * @param labelled slices with the labels of the Service
+ * @param labelled the labelled slices of the Service
  * @param named slices found by the name of the Service; undefined while they are not known
  */
 export const slicesBehind = (

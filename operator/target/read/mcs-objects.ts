@@ -49,7 +49,7 @@ export function readServiceExport({ metadata, spec, status }: ServiceExport): Se
 export const readTargetExport = (object: ServiceExport): Read<ServiceExport> =>
   read('ServiceExport', checkExport(object), object, readServiceExport);
 
-/** Longest id of a cluster, in characters: a DNS label. */
+/** Maximum length of the id of a cluster, in characters. It is that of a DNS label. */
 const MAX_ID = 63;
 
 const checkClusterId = compile<ClusterProperty>(

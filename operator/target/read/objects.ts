@@ -25,7 +25,8 @@ export const readExportedService = (object: Service): Read<Service> =>
   read('Service', checkExportedService(object), object, trimExportedService);
 
 /**
- * Reads a slice of an exported Service with the addresses of its pods, which other clusters may connect to (rule K3).
+ * Reads a slice of an exported Service. Keeps the addresses of the pods, since clients in other clusters connect to
+ * them (rule K3).
  */
 export const readExportedSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimExportedSlice);
@@ -40,7 +41,10 @@ export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
 export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
 
-/** Returns the key, `namespace/name`, of the Service that a slice belongs to; empty if it belongs to none. */
+/**
+ * Returns a list with the key, `namespace/name`, of the Service that a slice belongs to; an empty list if there is
+ * none.
+ */
 export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
   const service = slice?.metadata.labels?.[Label.serviceName];
   return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
@@ -138,7 +142,7 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
 /** Maximum number of addresses of one endpoint that the API server allows. */
 const MAX_ADDRESSES = 100;
 
-/** Returns the addresses of an endpoint that a slice of this address type in another cluster may list. */
+/** Returns those addresses of an endpoint that a slice of this address type in another cluster is allowed to list. */
 function addressesOf(given: unknown, addressType: string): readonly string[] {
   const family = addressType === 'IPv6' ? 6 : 4;
   if (!Array.isArray(given) || given.length > MAX_ADDRESSES) return [];
@@ -148,7 +152,7 @@ function addressesOf(given: unknown, addressType: string): readonly string[] {
 }
 
 /**
- * Keeps the fields of a slice that are used.
+ * Keeps those fields of a slice that are used.
  * @param endpoint returns what is kept of an endpoint
  */
 function trimSliceBut(

@@ -150,7 +150,7 @@ export class Renewal {
 }
 
 /**
- * Returns another token of the account, checked.
+ * Asks the target for another token of the same account, checks the token, and returns it.
  * @throws Error if the target gives none, or one that never ends, belongs to another account, or does not end later
  *   than the present one
  */

@@ -12,7 +12,9 @@ import { rotatedCa } from './ca-bundle.ts';
 /** New content of a kubeconfig. */
 export interface Renewed {
   readonly token: string;
-  /** PEM of the CA certificates that the target publishes; undefined while they cannot be read. */
+  /**
+   * PEM of the CA certificates that the target publishes; undefined if it publishes none, or if they cannot be read.
+   */
   readonly publishedCa: string | undefined;
 }
 

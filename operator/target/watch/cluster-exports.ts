@@ -53,7 +53,7 @@ export interface ClusterExportsOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   /**
-   * Time for which exports that vanished with their CRD do not count as gone once the CRD is back, in milliseconds.
+   * Time after the CRD is back during which exports that vanished with the CRD do not count as gone, in milliseconds.
    * @default 600000
    */
   readonly returnGraceMs?: number | undefined;
@@ -78,7 +78,9 @@ export class ClusterExports implements ServiceExports {
   readonly #namespaces: ExportNamespaces;
   readonly #confirmation: ExportConfirmation;
   readonly #health: ReadHealth;
-  /** Watches of Services. Key: a namespace that has had an export, or {@link WHOLE} if all are read by one watch. */
+  /**
+   * Watches of Services. Key: a namespace that has had an export, or {@link WHOLE} if one watch covers all namespaces.
+   */
   readonly #services = new Map<string, ExportedServices>();
   #signal: AbortSignal | undefined;
 
@@ -128,7 +130,7 @@ export class ClusterExports implements ServiceExports {
     });
   }
 
-  /** Reads until the signal aborts. */
+  /** Reads what the cluster exports until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     this.#confirmation.run(signal);
@@ -176,8 +178,8 @@ export class ClusterExports implements ServiceExports {
 
   /**
    * Reports whether enough has been listed to say what the cluster exports under a key. The ServiceExports of the
-   * namespace must have been listed. If one of them has this key, the Services must have been listed as well.
-   * Otherwise, the lists by which the losses of all namespaces are counted must be complete.
+   * namespace must have been listed. If one of them has this key, the Services must have been listed as well. If none
+   * has this key, the lists by which the losses of all namespaces are counted must be complete.
    */
   decides(key: string): boolean {
     const { namespace } = splitKey(key);

@@ -59,9 +59,9 @@ export class ClusterIdentity {
   }
 
   /**
-   * The id. Undefined while it is not known; null if the cluster claims no valid id, has no CRD for it, or forbids
-   * reading it. An id that was read is kept while the object cannot be read. Otherwise, everything that is imported
-   * would change when the id vanishes, and again when it comes back.
+   * The id. Undefined until the cluster has answered; null if the cluster claims no valid id. Null also if the id could
+   * never be read, because the CRD is missing or reading the id is forbidden. An id that was read once is kept while it
+   * cannot be read: if it were dropped, everything imported would change, and change again when the id comes back.
    */
   get claimed(): string | null | undefined {
     const { store } = this.#kind;

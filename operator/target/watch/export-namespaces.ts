@@ -49,7 +49,7 @@ export class ExportNamespaces {
 
   /**
    * Notes that a namespace was listed.
-   * @param namespace undefined for all of them together
+   * @param namespace undefined if all namespaces were listed together
    * @param lost number of exports that the list no longer has
    * @returns the namespaces to list anew, so that the losses of all namespaces are counted together
    */

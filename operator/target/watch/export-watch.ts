@@ -114,7 +114,7 @@ export class ExportWatch {
 
   /**
    * Forgets all answers of the target. Asks again about all pods that were asked about, and about each Service whose
-   * answer was missing or differed from what the watches show.
+   * answer had not arrived yet, or differed from what the watches show.
    */
   askAnew(): void {
     this.mirrored.askAnew();

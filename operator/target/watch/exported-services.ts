@@ -52,7 +52,7 @@ export interface ExportedServicesOptions {
    * @default - keeps the fields that are used in other clusters
    */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
-  /** Returns the keys of all exported Services, existing or not. */
+  /** Returns the keys of all exported Services, whether or not the Services exist. */
   readonly exported: () => Iterable<string>;
   readonly isExported: (key: string) => boolean;
   readonly listener: ExportedListener;

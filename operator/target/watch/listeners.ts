@@ -3,7 +3,7 @@ import type { ReflectorState } from '../../runtime/reflector.ts';
 
 /** Receives what all watches of a cluster report, whatever the kind of object. */
 export interface ReadingListener {
-  /** Handles the state of a reflector; undefined when it is stopped. */
+  /** Handles the state of a reflector. The state is undefined when the reflector is stopped. */
   state(reflector: string, state: ReflectorState | undefined): void;
   /** Called when the cluster has sent a list, an event or a bookmark. @default - nothing is done */
   heard?(): void;
@@ -22,8 +22,8 @@ export interface SelectedListener {
    */
   slices?(key: string, left?: readonly string[]): void;
   /**
-   * Called when a watch event or a list has added hostnames to the slices of a Service, or removed some; before {@link
-   * slices} is called. @default - nothing is done
+   * Called when a watch event or a list has added hostnames to the slices of a Service, or has removed hostnames from
+   * them. This call comes before that of {@link slices}. @default - nothing is done
    */
   pods?(key: string): void;
 }
@@ -43,8 +43,8 @@ export interface ListsListener {
 export interface ExportListener {
   /**
    * Called when an exported Service or its slices may have changed. @default - nothing is done
-   * @param left the hostnames that a watch event has removed from a slice of the Service; hostnames that a list no
-   *   longer has are not among them
+   * @param left the hostnames that a watch event has removed from a slice of a Service in gateway mode. Hostnames that
+   *   a list no longer has are not among them. Never passed for a Service in flat mode
    */
   serviceChanged?(key: string, left?: readonly string[]): void;
   /**

@@ -55,13 +55,13 @@ export interface SelectedOptions extends WatchSettings {
   readonly lists: ListsListener;
 }
 
-/** Name of the watch of slices with the labels of the Services. */
+/** Name of the watch of labelled slices. */
 const LABELLED = 'endpointslices';
 
 export class SelectedServices {
   readonly #options: SelectedOptions;
   readonly #services: WatchedStore<Service>;
-  /** Slices with the labels of the Services; undefined while slices are not read. */
+  /** Labelled slices: those that the selector of the Services selects too. Undefined while slices are not read. */
   #labelled: WatchedStore<EndpointSlice> | undefined;
   readonly #byName: SlicesByName;
   #isRelisting = false;

@@ -19,7 +19,7 @@ export interface Wanting {
 }
 
 export interface SlicesByNameOptions {
-  /** Starts a watch of the slices with these names. `shard` is the number of the watch. */
+  /** Starts a watch of the slices of the Services with these names. `shard` is the number of the watch. */
   readonly watch: (labelSelector: string, shard: number, names: ReadonlySet<string>) => WatchedStore<EndpointSlice>;
   /** Returns the Services whose slices must be looked up by name; undefined while that is not known. */
   readonly wanting: () => readonly Wanting[] | undefined;

@@ -62,7 +62,10 @@ export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides' | 'isRead'> {
     this.#options.rereads.forget(key);
   }
 
-  /** Forgets all answers. Asks again about keys whose answer was missing or differed from what the watches show. */
+  /**
+   * Forgets all answers. Asks again about keys whose answer had not arrived yet, or differed from what the watches
+   * show.
+   */
   askAnew(): void {
     this.#options.rereads.askAnew((key) => this.confirms(key));
   }

@@ -1,4 +1,4 @@
-/** A store and the reflector that fills it, until it is stopped. */
+/** A store, and the reflector that fills the store until the reflector is stopped. */
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
