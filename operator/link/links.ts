@@ -24,6 +24,8 @@ export interface LinkRead {
   readonly spec: unknown;
   /** Whether the Link and its mirrors are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
+  /** The confirmation of held deletions that the Link has, valid or not; undefined if it has none (rule E6). */
+  readonly confirmPrune?: string | undefined;
   /** Condition `Accepted`, as far as it depends on whether the Link is valid. */
   readonly accepted: Verdict;
 }
@@ -62,6 +64,7 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
     settings: checked.ok ? checked.value : undefined,
     spec: object.spec,
     isSuspended: object.metadata.annotations?.[Annotation.suspended] === Value.true,
+    confirmPrune: object.metadata.annotations?.[Annotation.confirmPrune],
     accepted: checked.ok
       ? verdict('True', 'Accepted', '')
       : verdict('False', 'InvalidLink', formatFieldErrors(checked.errors)),

@@ -229,6 +229,27 @@ const REGRESSIONS: readonly Regression[] = [
     ],
   ],
   [
+    'a loss that was confirmed confirms no later one that is found while the Link is invalid (E6, E7, L112)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'confirm prunes' },
+      { do: 'wait', ms: 4000 },
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'west', edit: { field: 'period', value: '0s' } },
+      { do: 'wait', ms: 4000 },
+      { do: 'stop operator' },
+      { do: 'lose all', link: 'west' },
+      { do: 'start operator' },
+      { do: 'wait', ms: 35_000 },
+      { do: 'edit link', link: 'west', edit: { field: 'period', value: '3s' } },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
+  [
     "Linkerd's controller keeps the Link that it holds, and what it leaves is taken over (H1, A8)",
     [
       { do: 'linkerd', link: 'west', act: 'start' },

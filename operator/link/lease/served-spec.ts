@@ -12,12 +12,14 @@ import { type Note, noteOf, readNote } from '../../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 
-/** Metadata that distinguishes a Link from one that was created later under the same name. */
+/** Metadata of a Link, by which it differs from one that was created later under the same name. */
 interface LinkObject {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly createdAt: string;
+  /** It confirms one loss. If it were not known, it could confirm a later one of the same keys (rule E6). */
+  readonly confirmPrune?: string | undefined;
 }
 
 /** A valid spec, and the Link that it belongs to. */
@@ -57,9 +59,10 @@ export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string):
   const { generation, spec } = note;
   if (!Number.isSafeInteger(generation)) return undefined;
   const served: ServedSpec = { uid: link.uid, generation: generation as number, spec };
-  const { name, namespace, createdAt: creationTimestamp } = link;
-  const metadataThen = { name, namespace, uid: served.uid, generation: served.generation, creationTimestamp };
-  const read = readLink({ metadata: metadataThen, spec });
+  const { name, namespace, createdAt: creationTimestamp, confirmPrune } = link;
+  const annotations = confirmPrune === undefined ? {} : { [Annotation.confirmPrune]: confirmPrune };
+  const metadata = { name, namespace, uid: served.uid, generation: served.generation, creationTimestamp, annotations };
+  const read = readLink({ metadata, spec });
   return read.ok && read.value.cluster === cluster ? { settings: read.value, served } : undefined;
 };
 

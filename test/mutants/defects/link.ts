@@ -27,6 +27,14 @@ const LINK_FILE = { file: 'operator/link/link.ts' };
 export const LINK: readonly Defect[] = [
   {
     ...LINKS,
+    tests: ['test/operator/link/lease/served-spec.test.ts'],
+    name: 'a Link that is invalid has no confirmation of an earlier loss',
+    rule: 'L112',
+    find: 'confirmPrune: object.metadata.annotations?.[Annotation.confirmPrune],',
+    replace: '',
+  },
+  {
+    ...LINKS,
     name: 'an invalid Link does not keep the cluster that it was served for',
     rule: 'E7',
     find: 'link.settings === undefined ? isServed :',

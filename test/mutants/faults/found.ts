@@ -269,6 +269,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L112',
+    by: 'histories, one of 20,000',
+    defects: ['a Link that is invalid has no confirmation of an earlier loss'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

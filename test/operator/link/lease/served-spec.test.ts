@@ -27,6 +27,15 @@ describe('the spec that a Link is served by (E7)', () => {
     expect(served).toEqual({ uid: 'one', generation: 7, spec: JSON.parse(JSON.stringify(valid.spec)) as unknown });
   });
 
+  it('has the confirmation of a loss that the Link has now, which confirms no later one (L112)', () => {
+    const confirmPrune = (of: typeof invalid): string | undefined =>
+      readServedSpec(lease(RECORD), of, 'west')!.settings.confirmPrune;
+    const annotations = { [Annotation.confirmPrune]: '12-a5ae7c32' };
+    const spec = { targetClusterName: 'west', gatewayPort: 'none' };
+    expect(confirmPrune(readLinkObject(link('west', spec, { ...METADATA, annotations })))).toBe('12-a5ae7c32');
+    expect(confirmPrune(invalid)).toBeUndefined();
+  });
+
   it('counts for that Link alone, its cluster, and until another holds the Lease', () => {
     const isKnown = (...of: Parameters<typeof readServedSpec>): boolean => readServedSpec(...of) !== undefined;
     expect(isKnown(lease(RECORD), { ...invalid, uid: 'two' }, 'west')).toBe(false);
