@@ -54,7 +54,7 @@ export function admit(observed: ObservedFederation): Admission {
 /**
  * Judges the Service of one cluster, whatever the other clusters have: the Service is a member, or is refused. Returns
  * undefined if the cluster has no selected Service of this name. Also returns undefined if the `knowledge` about the
- * cluster is not `known`, and the cluster is not a member now.
+ * cluster is not `known`, and the cluster's Service is not a member now.
  */
 function standingOf(
   { local }: ObservedFederation,
@@ -99,7 +99,7 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
-/** Reports whether a member fits gateway mode, or its membership must stay as it is. */
+/** Reports whether a member fits gateway mode, or whether its membership must stay as it is. */
 const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 

@@ -36,7 +36,7 @@ export interface FederationDecision {
   readonly isLeft: boolean;
   /**
    * Clusters that may still have a member. Because of them, the federated Service is kept although it has no members
-   * (rule I6). Empty if it has members. `undefined` stands for the local cluster.
+   * (rule I6). Empty if it need not be kept for this reason. `undefined` stands for the local cluster.
    */
   readonly awaited: ReadonlySet<string | undefined>;
   /**
@@ -71,8 +71,8 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
 }
 
 /**
- * Leaves all objects as they are, since another operator serves the federated Service or may serve it. Meanwhile, the
- * selected Services of our Links' targets are refused.
+ * Leaves all objects as they are, since another operator serves the federated Service or may serve it. The selected
+ * Services of our Links' targets are refused.
  */
 function left(observed: ObservedFederation): FederationDecision {
   const refused = observed.targets.flatMap((target) =>

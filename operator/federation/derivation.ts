@@ -37,8 +37,8 @@ export interface Participants {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Returns the target clusters of all Links that select members, including clusters without a session (rule I6).
-   * Suspended and invalid Links do not count.
+   * Returns the target clusters of all valid Links that select members, including clusters without a session (rule I6).
+   * Suspended Links are left out.
    */
   readonly selecting: () => Iterable<string>;
 }
@@ -70,8 +70,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Reports whether all Services of targets with this key had joined when the key was last reconciled. False if none of
-   * them had a status.
+   * Reports whether, when the key was last reconciled, at least one target's Service had a status under it, and all
+   * such Services had joined.
    */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
@@ -198,7 +198,7 @@ export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
 /**
- * Returns the observed state of a cluster without a session that has a Link, or may have one. Nothing is known about
+ * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
  * its member.
  */
 export const unknownParty = (cluster: string): TargetParty => ({

@@ -18,8 +18,8 @@ import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /**
- * Returns the objects that are ours. A Service that has the name of the federated Service, but is not one, is not ours
- * (rule I8).
+ * Returns the objects that are ours, and the slices that others gave to the federated Service. A Service that has the
+ * name of the federated Service, but is not one, is not ours (rule I8).
  */
 export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFederation): OwnedObjects => ({
   services: live !== undefined && isFederated(live) ? [live] : [],

@@ -66,8 +66,8 @@ export class Federations implements Federation, DiscoveryListener {
   }
 
   /**
-   * Reconciles the keys of one cluster. Called when the Link that names the cluster, or the control plane's credentials
-   * for the cluster, may have been added or removed.
+   * Reconciles the keys of one cluster. Called when a Link that names the cluster, or named it before, was created,
+   * changed or deleted, and when the control plane may have gained or lost credentials of the cluster.
    */
   addOf(cluster: string): void {
     const { source } = this.#options.env;

@@ -128,8 +128,8 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
  * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If none
  * of these slices has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready. While it is
  * not known whether there is a gateway, the slices stay as they are.
- * @param of `service`: the name of the Service that the slices belong to. `slicePrefix`: the prefix of their names. The
- *   names identify the slices, since their labels may have been removed
+ * @param of identifies the slices by name, since their labels may have been removed: `service` is the name of their
+ *   Service, and `slicePrefix` is the prefix of their own names
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -171,7 +171,7 @@ export function refreshedSlices(
 /**
  * Returns the addresses of a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing
  * slices. If the addresses or the verdict are not known, they are taken from these endpoints. Without such endpoints,
- * the last verdict counts. A gateway without any verdict counts as alive.
+ * the last verdict says whether the gateway is alive. Without any verdict, the gateway is taken to be alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

@@ -4,7 +4,7 @@ import type { Service } from '../kube/objects.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import type { TargetParty } from './observed.ts';
 
-/** A cluster whose Service is a member. */
+/** A member of a federated Service, and the cluster that has it. */
 export interface Member {
   /** The target cluster; undefined for the local cluster. */
   readonly target: TargetParty | undefined;

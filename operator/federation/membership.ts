@@ -38,8 +38,9 @@ export function membershipOf({
 }
 
 /**
- * Returns the target clusters that are members, or have slices in the source cluster. Slices count even if the
- * federated Service is gone, or is in flat mode, where Linkerd does not read them.
+ * Returns the target clusters whose Services are members, or that have slices of the federated Service in the source
+ * cluster. Slices are taken into account even if the federated Service is gone, or is in flat mode, where Linkerd does
+ * not read them.
  */
 export const listedClusters = (observed: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): ReadonlySet<string> =>
   new Set([

@@ -39,8 +39,8 @@ export interface TargetParty extends Party {
    */
   readonly seniority: Seniority;
   /**
-   * Whether the Link selects members, and no other controller holds its Lease. Such a cluster may have a member even
-   * while none is known.
+   * Whether the cluster may have a member even while none is known: its Link selects members, and no other controller
+   * holds the Link's Lease. Also true if the cluster has no session.
    */
   readonly mayHaveMember: boolean;
   /**
@@ -78,7 +78,7 @@ export interface LocalParty extends Party {
   /**
    * Whether this operator holds the Lease of local memberships. If not, a local membership in flat mode is left to the
    * holder of the Lease (rule I7), which may be Linkerd's local service mirror. That controller deletes federated
-   * Services that have no membership annotations, as in gateway mode.
+   * Services without membership annotations, and those in gateway mode have none.
    */
   readonly isHeld: boolean;
   /**

@@ -26,7 +26,7 @@ export function operatorOf(live: Service | undefined, { own, isGone }: Operators
 
 /**
  * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another one (`another`). With
- * `none`, no operator is known to serve it. Since another one may, this operator leaves it alone.
+ * `none`, no operator is known to serve it. Another one may serve it, so this operator leaves it alone.
  */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
@@ -34,13 +34,12 @@ export type Standing = 'own' | 'shared' | 'another' | 'none';
  * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. If it
  * names none, the first of these cases that applies decides:
  * - `own`: a target has a selected Service of that name. Also if a target that does not seem to belong to another
- *   operator (see `TargetParty.isLinked`) is a member, or has slices in the source cluster.
- * - `none`: targets that seem to belong to another operator are members, or have slices in the source cluster.
- * - `shared`: the local cluster is a member, has slices, or has a selected Service. All operators know the local
- *   cluster.
+ *   operator (see `TargetParty.isLinked`) has a member, or slices of the federated Service in the source cluster.
+ * - `none`: targets that seem to belong to another operator have members, or such slices.
+ * - `shared`: the local cluster has a member, such slices, or a selected Service. All operators know the local cluster.
  * - `own`: a target may yet have a member.
  * - `shared`: this operator has targets.
- * - `none`: it has no targets.
+ * - `none`: this operator has no targets.
  */
 export function standingOf(observed: ObservedFederation): Standing {
   const { live, local, targets, operators, slices } = observed;
@@ -71,10 +70,10 @@ export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
  * Returns whether a federated Service must name this operator. It must if a target has a selected Service of that name,
- * or if a target is a member that does not seem to belong to another operator. Once the Service names this operator, it
- * must continue to name it as long as any target is a member.
- * @param isAwaited whether the Service is kept without members because a cluster may still have one. If so, it must
- *   name this operator
+ * or if a target that does not seem to belong to another operator has a member. Once the federated Service names this
+ * operator, it must continue to name this operator as long as any target has a member.
+ * @param isAwaited whether the federated Service is kept without members because a cluster may still have one. If so,
+ *   it must name this operator
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,

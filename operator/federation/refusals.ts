@@ -1,6 +1,6 @@
 /**
  * Reasons why a Service does not join a federated Service. They concern the Service itself, the mode, or all Services
- * with its name (rules I1, I4, I5). Pure.
+ * of the same namespace and name (rules I1, I4, I5). Pure.
  */
 import { FederatedService, type MirrorMode, renderOf } from '../../constructs/rendered/index.ts';
 import { isServiceName } from '../../crds/names.ts';
@@ -56,8 +56,8 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
 }
 
 /**
- * Returns why no Service of this namespace and name can join; undefined if nothing prevents all of them. In the result,
- * `isKept` means that existing objects stay, because the namespace cannot be read or must not be written to.
+ * Returns what prevents every Service of this namespace and name from joining; undefined if nothing does. If existing
+ * objects stay, because the namespace cannot be read or must not be written to, the result has `isKept`.
  */
 export function refusalOfAll({
   namespace,

@@ -45,9 +45,9 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that have not been reconciled since all members were listed, or since the Lease was acquired; undefined until
-   * the members have been listed. The value says whether the key has been observed since then: a reconcile that
-   * observed the key earlier does not count.
+   * Keys that have not been reconciled since the members were last listed or the Lease was last acquired, whichever
+   * came later; undefined until the members have been listed. The value is true once the key has been observed in that
+   * time. A reconcile that observed the key earlier does not remove the key, even if it ends in that time.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
@@ -64,13 +64,13 @@ export class SessionParty implements FederationParty, AspectListener {
 
   /**
    * Status of each selected Service, by key. Undefined until all of them have been reconciled, and while we do not hold
-   * the Lease. Meanwhile, the status of the Link keeps its last entries.
+   * the Lease. While the value is undefined, `status.federatedServices` of the Link keeps its entries.
    */
   get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
     return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
   }
 
-  /** Whether every key has been reconciled since all members were listed. */
+  /** Whether every key has been reconciled since all members were listed, and since the Lease was last acquired. */
   get isCaughtUp(): boolean {
     return this.#unseen?.size === 0;
   }
@@ -85,7 +85,7 @@ export class SessionParty implements FederationParty, AspectListener {
 
   /**
    * Returns all keys that may need work: those of selected Services, of federated Services that list this cluster or
-   * wait for it, and of Services in the status.
+   * wait for it, and of Services that have a status.
    */
   keys(): ReadonlySet<string> {
     const { target, env } = this.#options;
@@ -140,8 +140,8 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Called when this operator has acquired the Lease. Reconciles all keys, since nothing was reported while another
-   * held the Lease.
+   * Called when this operator has acquired the Lease. Reconciles all keys, since no status is reported while this
+   * operator does not hold the Lease.
    */
   taken(): void {
     this.#hasSeenAll = false;
@@ -202,8 +202,8 @@ export class SessionParty implements FederationParty, AspectListener {
 }
 
 /**
- * Returns the keys of the federated Services that have a cluster as a member, except those that other operators serve
- * (rule I9).
+ * Returns the keys of the federated Services that have a Service of this cluster as a member, except those that other
+ * operators serve (rule I9).
  */
 export function ownMembershipsOf(
   cluster: string,

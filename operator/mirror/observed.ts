@@ -57,7 +57,10 @@ export interface Operators {
   readonly isGone: (namespace: string) => boolean;
 }
 
-/** Our objects in the source cluster for one target Service. */
+/**
+ * Our objects in the source cluster for one target Service or one federated Service, and the slices that others gave to
+ * our Services.
+ */
 export interface OwnedObjects {
   readonly services: readonly Service[];
   readonly endpoints: readonly Endpoints[];
