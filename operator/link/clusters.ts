@@ -114,9 +114,9 @@ export class Clusters {
   }
 
   /**
-   * Returns what the session of a cluster knows of a target Service. If a valid Link has the cluster, but is not served
-   * yet, the result says that nothing is known. Undefined if no Link is served for the cluster, and no valid Link has
-   * it.
+   * Returns what the session of a cluster knows of a target Service. If a valid Link should be served for the cluster,
+   * but is not served yet, the result says that nothing is known. Undefined if no Link is served for the cluster, and
+   * no valid Link should be.
    * @param key `namespace/name` of the target Service
    */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
@@ -238,8 +238,8 @@ export class Clusters {
   }
 
   /**
-   * Serves an invalid Link by the spec that its Lease records, as it was served before a restart (rule E7).
-   * Starts no session if the Lease records no such spec.
+   * Serves an invalid Link by the spec that its Lease records: the one by which the Link was served before a restart
+   * (rule E7). Starts no session if the Lease records no such spec.
    * @returns false if the decision about the cluster changed while the Lease was read, or if the signal aborted
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {

@@ -1,8 +1,8 @@
 /**
- * Keeps the mirrors of a cluster for an invalid Link that was never served, once no other Link has the cluster (rule
- * E9). The Lease of the invalid Link then records the cluster. When the invalid Link becomes valid, it takes the
- * mirrors over. When it is deleted, they are removed. Meanwhile, the earlier Link, for which the mirrors were made, can
- * be served for another cluster.
+ * Keeps the mirrors of a cluster for an invalid Link that was never served (rule E9). This happens when the Link that
+ * the mirrors were made for is deleted or names another cluster, and no other Link has the cluster. The Lease of the
+ * invalid Link then records the cluster, so that the former Link can be served for another cluster. When the invalid
+ * Link becomes valid, it is served with these mirrors. When it is deleted, they are removed.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -46,8 +46,8 @@ export class Keeping {
   }
 
   /**
-   * Takes the Lease, and deletes the probe Service. The probe Service is named after the earlier Link, for which the
-   * mirrors were made. That Link may need the name again when it is served for another cluster.
+   * Acquires the Lease of the invalid Link, and deletes the probe Service of the Link that the mirrors were made for.
+   * That Link may need the name of its probe Service again when it is served for another cluster.
    */
   start(): void {
     const { source, log } = this.#env;

@@ -35,8 +35,9 @@ const MAX_NAMED = 10;
 /**
  * Result of a removal. `complete`: nothing is left, and the Lease is deleted, or expires if it cannot be deleted.
  * `incomplete`: the Lease stays, since namespaces that cannot be read may hold more mirrors, or parts in ServiceImports
- * cannot be read. `interrupted`: the Lease stays, since the source cluster may have been restored from a backup
- * meanwhile, so that leftovers must be looked for again. `stopped`: the removal was stopped before its end.
+ * cannot be read. `interrupted`: the Lease stays, since the source cluster may have been restored from a backup after
+ * the last check for leftovers began, so that this check must be made again. `stopped`: the removal was stopped before
+ * its end.
  */
 export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 

@@ -48,7 +48,10 @@ export type Assignment =
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
-  /** A suspended Link has the cluster or names it (rule H9), or no Link has the cluster and no Lease records it. */
+  /**
+   * A suspended Link has the cluster, or names it while its Lease records no other (rule H9). Or no Link has the
+   * cluster, and no Lease records it.
+   */
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
@@ -73,9 +76,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 
 /**
  * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
- * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names it
- * has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease records that
- * cluster.
+ * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names the
+ * cluster has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease
+ * records that cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -108,7 +111,7 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 
 /**
  * Returns the names of other Links whose mirrors may need the same names as the mirrors of this Link. That is possible
- * if one of the two cluster names ends in `-` followed by the other, as `eu-west` ends in `-west` (rule A7).
+ * if one of the two cluster names ends in `-` followed by the other: for example, `eu-west` and `west` (rule A7).
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);
@@ -156,21 +159,21 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }
 
-/** Returns the clusters whose Links select members of federated Services. Suspended Links do not count. */
+/** Returns the clusters whose Links select members of federated Services. Suspended and invalid Links are left out. */
 export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
   );
 
-/** Returns the clusters whose Links import the target's ServiceExports. Suspended Links do not count. */
+/** Returns the clusters whose Links import the target's ServiceExports. Suspended and invalid Links are left out. */
 export const importingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.serviceExports !== true || isSuspended === true ? [] : [settings.cluster],
   );
 
 /**
- * Returns the clusters whose ServiceExports count. A cluster is one of them if a Link names it, even if that Link is
- * suspended or invalid, but not if that Link is valid and does not import ServiceExports.
+ * Returns the clusters that are named by a Link that imports the target's ServiceExports. Suspended Links are included,
+ * and so are all invalid Links.
  */
 export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ named, settings }) =>

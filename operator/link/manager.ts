@@ -65,7 +65,7 @@ export class Manager {
   /** Undefined until everything has been listed. */
   #work: Work | undefined;
   #pruningReported = false;
-  /** Number of the latest call of `#recall`. Earlier calls no longer retry. */
+  /** Number of the latest call of {@link #recall}. Earlier calls no longer retry. */
   #recalls = 0;
 
   constructor(options: ManagerOptions) {
@@ -246,8 +246,8 @@ export class Manager {
   }
 
   /**
-   * Returns the cluster that each Link was last served for, by the Link's name, as the Leases record it. The Leases of
-   * deleted Links are among them. Undefined if Leases cannot be listed.
+   * Returns the cluster that each Link's Lease records, by the Link's name. Leases of deleted Links are included.
+   * Undefined if Leases cannot be listed.
    */
   async #findServed(signal: AbortSignal): Promise<Served | undefined> {
     const { client, config, log } = this.#options;

@@ -13,8 +13,8 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Length of the period after Links last could not exist, in milliseconds. If a Link vanishes within this period, it
- * counts as lost together with all other Links, not as deleted by a user.
+ * Length of the period after the last time that Links could not exist, in milliseconds. A Link that vanishes within
+ * this period counts as lost together with all other Links, not as deleted by a user.
  */
 const BELATED_MS = 60_000;
 
@@ -32,7 +32,10 @@ export interface PresenceOptions {
 
 export class LinkPresence {
   readonly #options: PresenceOptions;
-  /** When Links last could not exist. After that, whoever manages the Links needs some time to create them again. */
+  /**
+   * The last time that the CRD or namespace of Links was missing or being deleted, or that all Links may have vanished
+   * at once. After that, whoever manages the Links needs some time to create them again.
+   */
   readonly #absence: Absence;
   #isReported = false;
   #asking: Promise<boolean> | undefined;

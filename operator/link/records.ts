@@ -40,7 +40,7 @@ export class Records {
   }
 
   /**
-   * Adds records that were not known before, as after a restore of the source cluster from a backup.
+   * Adds records that were not known before, for example after a restore of the source cluster from a backup.
    * @returns the clusters of the added records
    */
   recall(served: Served): readonly string[] {
@@ -70,8 +70,8 @@ export class Records {
   }
 
   /**
-   * Reports whether a Link was removed by `linkspan unlink`, and its Lease was not renewed since then for a Link of the
-   * same name. False if there is no Lease.
+   * Reports whether a Link was removed by `linkspan unlink`, and its Lease has not been renewed since then for a Link
+   * of the same name. False if there is no Lease.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, signal: AbortSignal): Promise<boolean> {
@@ -85,8 +85,8 @@ export class Records {
   }
 
   /**
-   * Returns the valid spec with which a Link that is now invalid was last served for a cluster. Undefined if it has no
-   * Lease, or if its Lease does not record such a spec.
+   * Returns the valid spec with which a Link that is now invalid was last served for a cluster. Undefined if the Link
+   * has no Lease, or if its Lease does not record such a spec.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {

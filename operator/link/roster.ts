@@ -1,6 +1,6 @@
 /**
  * Keeps one {@link Link} for each Link of the source cluster, until that Link is deleted. Whether a Link is accepted
- * depends on all other Links. It is decided when the Link is read, and again when a change of another Link may alter
+ * depends on all other Links. This is decided when the Link is read, and again when a change of another Link may alter
  * the result.
  */
 import type { Link } from './link.ts';
@@ -9,7 +9,7 @@ import { acceptedOf, type LinkRead, overlapping, ownerOf, type Served } from './
 export interface RosterOptions {
   /** All Links as last read, by name. */
   readonly reads: ReadonlyMap<string, LinkRead>;
-  /** The cluster that each Link's Lease records. */
+  /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
   /** Creates the {@link Link} of this name. It is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;

@@ -43,8 +43,8 @@ export class Sessions {
   }
 
   /**
-   * Reports whether the session of a cluster holds its Lease, or has held it, so that the Lease records the cluster.
-   * False for a removal, and if the cluster has no session.
+   * Reports whether the session of a cluster holds, or has held, the Lease of its Link, so that the Lease records the
+   * cluster. False for a removal, and if the cluster has no session.
    */
   isRecorded(cluster: string): boolean {
     const work = this.#sessions.get(cluster);
@@ -52,7 +52,7 @@ export class Sessions {
   }
 
   /**
-   * Starts a session that serves a Link, and records the spec on the Link's Lease. The cluster must not have a session.
+   * Starts a session that serves a Link, and records the Link's spec on its Lease. The cluster must not have a session.
    */
   serve(settings: LinkSettings, served: ServedSpec): Session {
     const { env, links } = this.#options;
@@ -64,8 +64,8 @@ export class Sessions {
   }
 
   /**
-   * Reports whether a session serves a Link. Once the Link was deleted, the session does not serve it any more, even if
-   * a restore of the source cluster has brought the same Link back.
+   * Reports whether a session serves a Link. Once the Link has been deleted, the session no longer serves it, even if a
+   * restore of the source cluster has brought the same Link back.
    */
   serves(session: AnySession, { uid, name }: Pick<LinkSettings, 'uid' | 'name'>): session is Session {
     const isWork = this.#options.links.get(name)?.work === session;

@@ -15,7 +15,7 @@ export const isSameLink = (before: LinkObject | undefined, after: LinkObject | u
   isDeepStrictEqual(before?.spec, after?.spec) &&
   READ_ANNOTATIONS.every((name) => before?.metadata.annotations?.[name] === after?.metadata.annotations?.[name]);
 
-/** Annotations of a Link that a session depends on, as it does on the spec. */
+/** Annotations of a Link that a session depends on. */
 const READ_ANNOTATIONS = [Annotation.confirmPrune, Annotation.suspended];
 
 export const trimLink = (object: LinkObject): LinkObject => {

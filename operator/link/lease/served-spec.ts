@@ -1,7 +1,7 @@
 /**
- * The spec that a Link is served by, as its Lease records it. The next leader serves the Link by this spec if the Link
- * is invalid by then (rule E7). A record that is read back is foreign data: it counts only if it is a valid spec of
- * this very Link, and if nobody else has held the Lease since the record was written.
+ * The record, on a Link's Lease, of the spec that the Link is served by. The next leader serves the Link by this spec
+ * if the Link is invalid by then (rule E7). A record that is read back is foreign data: it is used only if it is a
+ * valid spec of this very Link, and if nobody else has held the Lease since the record was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
@@ -43,14 +43,14 @@ export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { read
   spec,
 });
 
-/** Returns the annotation that records a spec on the Lease, as {@link noteOf} makes it. */
+/** Returns the annotation that records a spec on the Lease. It is made by {@link noteOf}. */
 export const recordOf = (served: ServedSpec | undefined, leaseTransitions: number): ReturnType<LeaseNotes> =>
   noteOf(NOTE, served, leaseTransitions);
 
 /**
- * Returns the valid spec with which a Link that is now invalid was last served for a cluster, as its Lease records it.
- * Undefined if the record is missing or invalid, or belongs to another cluster or to a deleted Link. Also undefined if
- * somebody else has held the Lease since the record was written.
+ * Reads the record on the Lease of a Link that is now invalid. Returns the valid spec with which the Link was last
+ * served for a cluster. Undefined if the record is missing or invalid, or belongs to another cluster or to a deleted
+ * Link. Also undefined if somebody else has held the Lease since the record was written.
  */
 export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string): LastServed | undefined => {
   const { [Annotation.targetCluster]: recorded } = lease.metadata.annotations ?? {};

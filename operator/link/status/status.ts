@@ -32,9 +32,9 @@ export interface LinkFindings extends SessionFindings {
 /** Findings of a Link's session. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Generation of the Link that these findings are about; undefined for the present one. After a change of the Link, it
-   * is the older one until the change is applied. While the Link is invalid, it is that of its last valid spec (rule
-   * E7).
+   * Which generation of the Link these findings are about; undefined if it is the present one. After a change of the
+   * Link, it is the previous generation until the change is applied. While the Link is invalid, it is the generation of
+   * its last valid spec (rule E7).
    */
   readonly settingsGeneration: number | undefined;
   readonly credentials: Verdict | undefined;
@@ -54,8 +54,8 @@ export interface SessionFindings extends GatewayFindings {
   /** Identity of the holder of the Link's Lease if it is not this operator. The holder writes for the Link now. */
   readonly heldBy: string | undefined;
   /**
-   * What the policy of the Link does not admit; undefined if the Link has no policy, or no session that serves it (rule
-   * N1).
+   * What the import policy of the Link does not admit; undefined if the Link has no such policy, or if no session
+   * serves the Link (rule N1).
    */
   readonly notAdmitted: NotAdmittedFindings | undefined;
   /**
@@ -199,7 +199,8 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
 }
 
 /**
- * Returns condition `Ready`: `False` or `Unknown` with the first reason that applies. If none does, `works` decides.
+ * Returns condition `Ready`: `False` or `Unknown` with the first reason that applies. If none does, returns the result
+ * of {@link works}.
  */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
@@ -226,8 +227,9 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 
 /**
  * Returns condition `Ready` of a Link if no other condition speaks against it. The message counts, by reason, the
- * Services that are not mirrored and the members that do not join. While mirrors or members are not known, a condition
- * `Ready` that is true for the present generation stays.
+ * Services that are not mirrored and the members that do not join. It also counts the Services that the import policy
+ * does not admit. While mirrors or members are not known, a condition `Ready` that is true for the present generation
+ * stays.
  */
 function works(
   { mirrors, federated, notAdmitted, generation }: LinkFindings,

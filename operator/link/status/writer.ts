@@ -1,6 +1,6 @@
 /**
  * Writes the status of one Link, at most once a second and only if it has changed (rule G2). The writer remembers how
- * the API server answered the last write, so that a CRD that drops our fields, as Linkerd's own does, causes no second
+ * the API server answered the last write, so that a CRD that drops our fields, such as Linkerd's own, causes no second
  * write (rule G5).
  */
 import { isDeepStrictEqual } from 'node:util';
