@@ -151,7 +151,8 @@ const distinct = (sources: readonly Source[]): readonly Source[] =>
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * Refusal of a ServiceImport that no cluster is known to export, while a cluster that may export it has not been read.
+ * Refusal of a ServiceImport whose Service no cluster is known to export, while a cluster that may export that Service
+ * has not been read yet.
  */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',
@@ -172,8 +173,8 @@ const isLinked = (exporter: Exporter): boolean => targetOf(exporter)?.isLinked !
 const isKnown = ({ isKnown, id }: Exporter): boolean => isKnown && id !== undefined;
 
 /**
- * Returns a list with one entry of a Map: the cluster, and its export, valid or not. The list is empty if the export or
- * the id of the cluster is not known, if there is no ServiceExport, or if the export is beyond the limit of the Link.
+ * Returns the cluster and its export, valid or not, as a list of one pair. The list is empty if the export or the id of
+ * the cluster is not known, if there is no ServiceExport, or if the export is beyond the limit of the Link.
  */
 function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport])[] {
   const { id, serviceExport, service } = exporter;

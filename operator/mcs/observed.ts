@@ -53,8 +53,8 @@ export interface TargetExporter extends Party {
   readonly departed: ReadonlyMap<string, number>;
   /**
    * Whether the cluster may turn out to export the Service, because its exports have not been read yet. Either its Link
-   * is about to be served, or the cluster has not answered since its Link began to be served. An answer that
-   * ServiceExports are not served, or may not be read, counts as an answer. @default false
+   * is about to be served, or the cluster has not answered since its Link began to be served. It counts as an answer,
+   * too, that the CRD of ServiceExports is missing, or that reading them is forbidden. @default false
    */
   readonly mayExport?: boolean;
   /**

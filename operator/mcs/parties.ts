@@ -28,8 +28,8 @@ export interface ImportPartiesOptions {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Returns the target clusters of all Links that import by ServiceExports (`spec.serviceExports`). Suspended Links
-   * count, and so does every invalid Link that names a cluster.
+   * Returns the target clusters of all Links that import by ServiceExports (`spec.serviceExports`). Suspended Links are
+   * included, and so is every invalid Link that names a cluster.
    */
   readonly exporting: () => Iterable<string>;
   /**
@@ -227,8 +227,8 @@ const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined);
 
 /**
- * Returns the observed state of a cluster without a session that has a Link, or may have one. Its exports are not
- * known.
+ * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
+ * its exports.
  */
 const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
   mayExport,

@@ -11,8 +11,9 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
  */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /**
-   * The id that the cluster claims. Null if it claims no valid id, or if its claim cannot be read; undefined while the
-   * claim is not known.
+   * The id that the cluster claims. Null if it claims no valid id, or if its claim cannot be read and never was. Null
+   * also for a target whose Link does not import ServiceExports, or that has no Link any more. Undefined while the
+   * claim is not known. An id that was read once is kept while it cannot be read.
    */
   readonly claimedId: string | null | undefined;
   /**

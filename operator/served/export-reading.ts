@@ -93,8 +93,9 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
   }
 
   /**
-   * The id that the cluster claims. Undefined while it is not known; null if the cluster claims none, or if its claim
-   * cannot be read.
+   * The id that the cluster claims. Null if it claims no valid id, or if its claim cannot be read and never was. Null
+   * also if the Link does not import ServiceExports. Undefined while the claim is not known. An id that was read once
+   * is kept while it cannot be read, until the exports are read anew.
    */
   get claimedId(): string | null | undefined {
     return this.isTaken ? this.#reading?.exports.claimedId : null;
