@@ -1,24 +1,28 @@
 /**
- * The last time that a kind vanished from a cluster with all its objects (rules E5, J4, K5). A CRD that is recreated has no
- * objects until their owners apply them again. Until then, an empty list is not evidence of deletion.
+ * The last time that a kind vanished from a cluster with all its objects (rules E5, J4, K5). When a CRD is recreated,
+ * there are no objects of its kind until their owners apply them again. Until then, an empty list is not evidence of
+ * deletion.
  */
 
-/** Time for which what is missing does not count as deleted once the kind is back. */
+/**
+ * Length of the grace period, in milliseconds. It starts when the kind was last noticed to be missing. During the grace
+ * period, a missing object does not count as deleted.
+ */
 const RETURN_GRACE_MS = 600_000;
 
 export interface AbsenceOptions {
-  /** In milliseconds. @default 600000 */
+  /** Length of the grace period, in milliseconds. @default 600000 */
   readonly graceMs?: number | undefined;
-  /** Called when the time is over. @default - nobody waits for it */
+  /** Called when the grace period is over. @default - nothing is done */
   readonly onEnd?: () => void;
 }
 
 export class Absence {
   readonly graceMs: number;
   readonly #onEnd: (() => void) | undefined;
-  /** Keys of objects that have been seen since. */
+  /** Keys of objects that have been seen since the kind last vanished. */
   readonly #seen = new Set<string>();
-  /** On the monotonic clock. */
+  /** Value of {@link noticedMs}. */
   #noticedMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,12 +31,18 @@ export class Absence {
     this.#onEnd = onEnd;
   }
 
-  /** When it was last noticed, on the monotonic clock; -Infinity: never. */
+  /**
+   * When {@link noticed} was last called, on the monotonic clock. -Infinity if it was never called, or if the absence
+   * has been forgotten since.
+   */
   get noticedMs(): number {
     return this.#noticedMs;
   }
 
-  /** Notes that the kind is not served, or soon will not be, or that all its objects are gone at once. */
+  /**
+   * Starts the grace period anew. Called when the kind is not served, or soon will not be, or when all its objects are
+   * gone at once.
+   */
   noticed(): void {
     this.stop();
     this.#noticedMs = performance.now();
@@ -43,20 +53,21 @@ export class Absence {
     }, this.graceMs);
   }
 
-  /** Notes that there is such an object. */
+  /** Notes that an object of the kind exists. */
   saw(key: string): void {
     if (this.#leftMs > 0) this.#seen.add(key);
   }
 
   /**
-   * Returns how much longer it explains that an object is missing, in milliseconds; 0 if that was deleted by itself.
-   * @param key of one that may have been seen since. @default - none has
+   * Returns how much longer a missing object does not count as deleted, in milliseconds. 0 if the grace period is over,
+   * or if the object has been seen since the kind last vanished, so that it was deleted by itself.
+   * @param key key of the object. @default - an object that has not been seen
    */
   leftMs(key?: string): number {
     return key !== undefined && this.#seen.has(key) ? 0 : this.#leftMs;
   }
 
-  /** Forgets it. */
+  /** Ends the grace period, and forgets that the kind vanished. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -100,8 +100,8 @@ export class LeaseLock {
   }
 
   /**
-   * Renews the Lease at once, if it is held: what its notes are has changed. Resolves when they have been written, or when the
-   * Lease is lost.
+   * Renews the Lease at once if we hold it, since {@link LeaseRecordOptions.notes} returns other annotations now.
+   * Resolves when they have been written, or when the Lease is lost. Resolves at once if we do not hold the Lease.
    */
   renew(): Promise<void> {
     this.#isDue = true;

@@ -43,7 +43,8 @@ export interface TargetReaderOptions {
 export interface ReaderListener {
   /**
    * Called when an exported Service or its slices may have changed.
-   * @param left hostnames of pods that a watch reported as gone
+   * @param left the hostnames that a watch event has removed from a slice of a Service in gateway mode. Hostnames that
+   *   a list no longer has are not among them. Always empty for a Service in flat mode
    */
   serviceChanged(key: string, left: readonly string[]): void;
   /** Called when a member of a federated Service may have changed. */

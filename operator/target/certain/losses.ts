@@ -14,7 +14,7 @@ const PART = 0.5;
 /** Maximum number of keys that a message names. */
 const NAMED = 5;
 
-/** Hexadecimal digits of the hash in a confirmation. */
+/** Number of hexadecimal digits of the hash in a confirmation. */
 const HASH_DIGITS = 8;
 
 /**
