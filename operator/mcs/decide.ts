@@ -9,7 +9,7 @@ import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT, standing, wi
 import { type ReadExport, readExport } from './exports.ts';
 import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
-import { isOfLocalAlone, namedOperator, operatorOf } from './operators.ts';
+import { isBegunBesidePods, isOfLocalAlone, namedOperator, operatorOf } from './operators.ts';
 import { type ImportRefusal, planOf } from './import-plan.ts';
 import { entryOf, isLocalEntry, placesOf } from './precedence.ts';
 import type { Source } from './sources.ts';
@@ -79,7 +79,8 @@ export function decideImport(given: ObservedImport): ImportDecision {
     if (valid.length === 0 && !exporters.some(isPart)) return left;
   } else if (operator !== operators.own) {
     const bringsMore = stays.length === 0 && !order.every(isLocalEntry);
-    if (!bringsMore || !isOfLocalAlone(observed)) return { ...left, another: operator };
+    const isToBeTaken = isOfLocalAlone(observed) || isBegunBesidePods(observed);
+    if (!bringsMore || !isToBeTaken) return { ...left, another: operator };
   }
   if (live !== undefined && !isOfImport(name, live))
     return { ...nothing, manifests: { ...asItIs(observed), isBlocked: resolution !== undefined } };

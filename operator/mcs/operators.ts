@@ -2,10 +2,13 @@
  * Decides which operator serves a ServiceImport if the cluster has several operators, in different namespaces (rule
  * K7). An annotation of the ServiceImport, or of the derived Service, names that operator. Pure.
  */
-import { Annotation } from '../../crds/wire.ts';
+import { derivedName } from '../../crds/mcs/derived-name.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
-import { isOfImport, type Standing } from './membership.ts';
 import type { Operators } from '../mirror/observed.ts';
+import { sourceOf } from '../source/owner.ts';
+import { isOfImport, podServicesOf, type Standing } from './membership.ts';
+import type { ObservedImport } from './observed.ts';
 import { isLocalEntry, recordedOrder } from './precedence.ts';
 
 /** Returns the namespace of the operator that an object names; undefined if it names none. */
@@ -47,3 +50,17 @@ export function isInDoubt(
  */
 export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boolean =>
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;
+
+/**
+ * Reports whether another operator has begun to make a deleted ServiceImport anew, while Services are left that stand
+ * for pods of this operator's targets. The derived Service names that other operator, but leads to no target. The other
+ * operator does not know these targets, and cannot decide without them, so this operator may take the ServiceImport
+ * over (rule K7).
+ */
+export const isBegunBesidePods = (observed: ObservedImport): boolean =>
+  observed.live === undefined &&
+  observed.targets.some((target) => target.isLinked !== false && podServicesOf(observed, target).length > 0) &&
+  observed.imported.every(
+    (slice) =>
+      slice.metadata.labels?.[Label.serviceName] !== derivedName(observed.name) || sourceOf(slice) === undefined,
+  );

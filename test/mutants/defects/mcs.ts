@@ -13,6 +13,13 @@ const DECIDE = { file: 'operator/mcs/decide.ts', tests: [DECIDE_TEST] };
 export const MCS: readonly Defect[] = [
   {
     ...DECIDE,
+    name: 'a derived Service that another operator has begun keeps a headless ServiceImport away',
+    rule: 'L113',
+    find: 'isOfLocalAlone(observed) || isBegunBesidePods(observed)',
+    replace: 'isOfLocalAlone(observed)',
+  },
+  {
+    ...DECIDE,
     name: 'what a cluster that has left has of a deleted ServiceImport stays while another is not known',
     rule: 'L92',
     find: 'manifests: withoutThose(observed, left)',

@@ -275,6 +275,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L113',
+    by: 'histories, one of 20,000',
+    defects: ['a derived Service that another operator has begun keeps a headless ServiceImport away'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

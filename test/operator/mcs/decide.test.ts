@@ -584,6 +584,31 @@ describe('beside another operator (K7)', () => {
     }
   });
 
+  test('one of pods that somebody deletes, and another begins of the cluster itself, goes back to who has the pods (L113)', () => {
+    const pods = { service: service({ clusterIP: 'None' }), slices: [ownSlice('10.1.0.7', 'web-0')] };
+    const west = target('west', { ...pods, serviceExport: OLD });
+    const had = after(observed([west], { local: exporting() }));
+    expect(had.live?.spec?.type).toBe('Headless');
+    const { derived } = after(observed([], { local: exporting(), operators: OTHER }));
+    const left = { ...had, live: undefined, derived };
+    expect(operatorsIn(left)).toEqual([undefined, 'other']);
+    // The other does not know the target, and cannot decide without it.
+    const unlinked = target('west', { isKnown: false, isLinked: false, serviceExport: undefined });
+    const theirs = observed([unlinked], { local: exporting(), operators: OTHER, ...left });
+    expect(step(theirs).actions).toEqual([]);
+    const now = after(observed([west], { local: exporting(), ...left }));
+    expect(operatorsIn(now)).toEqual(['linkerd-multicluster', undefined]);
+    expect(now.podServices).toEqual(had.podServices);
+    // Nor is it taken where the derived Service leads to a target of the other, or nothing is left of pods.
+    const led = after(observed([target('north')], { local: exporting(), operators: OTHER }));
+    for (const standing of [
+      { ...left, imported: [...left.imported, ...led.imported], derived: led.derived },
+      { ...left, podServices: [] },
+    ])
+      expect(decideImport(observed([west], { local: exporting(), ...standing })).another).toBe('other');
+    expect(decideImport(observed([unlinked], { local: exporting(), ...left })).another).toBe('other');
+  });
+
   test('one that is taken over names its new operator, and is as it was, before anything else of it is written', () => {
     const own = after(observed([], { local: exporting(), operators: OTHER }));
     const given = observed([target('west')], { local: exporting(), ...own });
