@@ -159,7 +159,7 @@ export class TargetReader implements TargetView {
 
   /**
    * Called when everything that the new credentials can read has been listed and is being watched. The new credentials
-   * replace the old ones, unless the old ones can read more.
+   * replace the old ones, unless the old ones can read more, or it is not known yet whether they can.
    */
   async #opened(trial: Trial, target: Target): Promise<void> {
     const { link, exports, env, listener } = this.#options;

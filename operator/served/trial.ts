@@ -12,6 +12,8 @@ export class Trial {
   readonly #ended = new AbortController();
   #target: Target | undefined;
   #obstacle: TargetObstacle | undefined;
+  /** Since when all that the new credentials can read is open, and the old ones read nothing more. */
+  #openMs: number | undefined;
 
   /**
    * @param onProblem called when the reason why the target cannot be read with the new credentials has changed
@@ -45,18 +47,28 @@ export class Trial {
   read(target: Target, signal: AbortSignal): void {
     this.#target?.stop();
     this.#target = target;
+    this.#openMs = undefined;
     target.run(this.client, signal);
   }
 
   /** Records what prevents reading the target; undefined if nothing does. */
   found(obstacle: TargetObstacle | undefined): void {
     this.#obstacle = obstacle;
+    this.#openMs = undefined;
     if (obstacle !== undefined) this.#onProblem(obstacle.error);
   }
 
-  /** Reports whether the new credentials can read every namespace that the old ones can. */
+  /**
+   * Reports whether the new credentials can read every namespace that the old ones can. Call it while all that the new
+   * ones can read is open. What they are refused, the old ones must have failed to read since then: an earlier failure
+   * may be that of a target which was down for both.
+   */
   readsAllOf(current: Target | undefined): boolean {
-    return !this.#target?.refused.some((namespace) => current?.isRead(namespace) === true);
+    const refused = this.#target?.refused ?? [];
+    const isRead = refused.some((namespace) => current?.isRead(namespace) === true);
+    const sinceMs = (this.#openMs ??= performance.now());
+    if (isRead) this.#openMs = undefined;
+    return !isRead && refused.every((namespace) => current === undefined || current.failedMs(namespace) > sinceMs);
   }
 
   /** Ends the trial: the new credentials are now in use. */

@@ -30,7 +30,7 @@ export interface TargetListener extends ExportListener, Pick<ReadingListener, 'h
   relisted(what: 'services' | 'slices'): void;
   /**
    * Called when everything that can be read has been listed and is being watched: the first time that this is so, and
-   * each time a watch has been reopened.
+   * after each further attempt to read the target, such as another attempt to read a namespace that is forbidden.
    * @default - nothing is done
    */
   opened?(): void;
@@ -57,6 +57,7 @@ export class Target implements Omit<TargetView, 'exports'> {
   readonly #options: TargetOptions;
   readonly #watches: ReadonlyMap<string, ExportWatch>;
   readonly #health: ReadHealth;
+  readonly #failedMs = new Map<string, number>();
   #synced = false;
 
   constructor(options: TargetOptions) {
@@ -106,6 +107,11 @@ export class Target implements Omit<TargetView, 'exports'> {
    */
   isRead(namespace: string): boolean {
     return this.#watches.get(namespace)?.open === true;
+  }
+
+  /** When an attempt to read a namespace failed last, on the monotonic clock; -Infinity if none has. */
+  failedMs(namespace: string): number {
+    return this.#failedMs.get(namespace) ?? -Infinity;
   }
 
   /** Namespaces that the operator is forbidden to read. */
@@ -182,6 +188,7 @@ export class Target implements Omit<TargetView, 'exports'> {
       this.#health.forget(reflector, within);
       return;
     }
+    if (!state.connected) this.#failedMs.set(namespace, performance.now());
     const wasCounted = this.#isCounted;
     this.#health.report(reflector, state, within);
     if (!wasCounted && this.#isCounted) this.#relisted('services');

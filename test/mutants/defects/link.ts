@@ -18,6 +18,11 @@ const EXPORTS = { file: 'operator/served/exports.ts', tests: ['test/operator/ser
 
 const TARGET_READER = { file: 'operator/served/reader.ts', tests: ['test/operator/served/reader.test.ts'] };
 
+const TRIAL = {
+  file: 'operator/served/trial.ts',
+  tests: ['test/operator/served/reader.test.ts', 'test/operator/served/trial.test.ts'],
+};
+
 const PODS = { file: 'operator/served/pods.ts', tests: ['test/operator/served/exports.test.ts'] };
 
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
@@ -120,6 +125,20 @@ export const LINK: readonly Defect[] = [
     rule: 'E2',
     find: 'if (!trial.readsAllOf(this.#target)) return;',
     replace: '',
+  },
+  {
+    ...TRIAL,
+    name: 'credentials that may read less replace those that have yet to read by changed selectors',
+    rule: 'L108',
+    find: 'return !isRead && refused.every((namespace) => current === undefined || current.failedMs(namespace) > sinceMs);',
+    replace: 'return !isRead;',
+  },
+  {
+    ...TRIAL,
+    name: 'credentials that may read less replace those that failed while the target was down',
+    rule: 'L109',
+    find: 'current.failedMs(namespace) > sinceMs',
+    replace: 'current.failedMs(namespace) > -Infinity',
   },
   {
     ...TARGET_READER,

@@ -269,6 +269,18 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L108',
+    by: 'a reading of the code',
+    defects: ['credentials that may read less replace those that have yet to read by changed selectors'],
+    outside: 'no Link of a history is read namespace by namespace',
+  },
+  {
+    rule: 'L109',
+    by: 'a reading of the code',
+    defects: ['credentials that may read less replace those that failed while the target was down'],
+    outside: 'no Link of a history is read namespace by namespace',
+  },
+  {
     rule: 'L112',
     by: 'histories, one of 20,000',
     defects: ['a Link that is invalid has no confirmation of an earlier loss'],

@@ -135,6 +135,77 @@ describe('other credentials (E2)', () => {
     expect(await adopted).toBe(true);
   });
 
+  describe('that may read fewer namespaces, while the old ones have yet to read by changed selectors (L108)', () => {
+    const targetNamespaces = ['shop', 'bank'];
+    const match = ({ namespace: within }: { readonly namespace?: string }): boolean => within === 'bank';
+    const failure = { kind: 'status', code: 403 } as const;
+
+    /**
+     * Changes the selectors while the new ones are refused the bank, and resolves once they could be in use.
+     * @param slow makes the old ones slow to read the bank
+     */
+    async function changing(slow: () => void) {
+      const barred = other.faults.refuse({ failure, match });
+      const { reader, exported, listed } = await reading({ ...SELECTION, targetNamespaces });
+      await listed();
+      const { adopted, problems } = offer(reader, await clientOf(other.kubeconfig));
+      await eventually('the problem is reported', async () => problems.length > 0);
+      slow();
+      reader.select({ ...OTHER, targetNamespaces });
+      let isInUse = false;
+      void adopted.then(() => (isInUse = true));
+      const refusals = async (): Promise<number> =>
+        (await other.audit()).filter(({ code, uri }) => code === 403 && uri.includes('pick')).length;
+      await eventually('they are refused again and again', async () => (await refusals()) > 20);
+      return { barred, exported, adopted, isInUse: () => isInUse };
+    }
+
+    it('wait until that is known', async () => {
+      const failing = { kind: 'hang', effect: 'before' } as const;
+      const { barred, exported, adopted, isInUse } = await changing(
+        () => void cluster.faults.refuse({ failure: failing, match }),
+      );
+      expect(isInUse()).toBe(false);
+      cluster.store.upsert({ ...service('later', { labels: { pick: 'me' } }) });
+      await eventually('the old ones are still in use', async () => exported().includes('shop/later'));
+      barred();
+      expect(await adopted).toBe(true);
+    });
+
+    it('replace them once they are known to read no more', async () => {
+      const { adopted } = await changing(() => {
+        cluster.faults.latency(500, match);
+        cluster.faults.refuse({ failure, match });
+      });
+      expect(await adopted).toBe(true);
+    });
+  });
+
+  it('that may read fewer namespaces do not replace those that may read more once the target was down for both (L109)', async () => {
+    const of = (agent: string) => (request: { readonly namespace?: string; readonly userAgent: string }) =>
+      request.namespace === 'bank' && request.userAgent === agent;
+    const barred = cluster.faults.refuse({ failure: { kind: 'status', code: 403 }, match: of('other') });
+    const { reader, reachable, exported, listed } = await reading({ ...SELECTION, targetNamespaces: ['shop', 'bank'] });
+    await listed();
+    const { adopted, problems } = offer(reader, await clientOf(cluster.kubeconfig));
+    await eventually('the problem is reported', async () => problems.length > 0);
+    await cluster.kill();
+    await eventually('the target cannot be read', async () => reachable.at(-1) === false && problems.length > 1);
+    // The old ones take longer to come back.
+    cluster.faults.refuse({ failure: { kind: 'hang', effect: 'before' }, match: of('test') });
+    await cluster.start();
+    let isInUse = false;
+    void adopted.then(() => (isInUse = true));
+    const refusals = async (): Promise<number> => (await cluster.audit()).filter(({ code }) => code === 403).length;
+    const before = await refusals();
+    await eventually('they are refused again and again', async () => (await refusals()) > before + 20);
+    expect(isInUse).toBe(false);
+    putExported('later');
+    await eventually('the old ones are still in use', async () => exported().includes('shop/later'));
+    barred();
+    expect(await adopted).toBe(true);
+  });
+
   it('replace those that work no more, with what they may read', async () => {
     other.faults.refuse({
       failure: { kind: 'status', code: 403 },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../../operator/kube/client.ts';
 import { Trial } from '../../../operator/served/trial.ts';
@@ -9,13 +10,16 @@ const signal = new AbortController().signal;
 /** A target that refuses some namespaces and reads others, and records what is done with it. */
 function targetOf({ refused = [], read = [] }: { readonly refused?: string[]; readonly read?: string[] } = {}) {
   const done: string[] = [];
+  const failedMs = new Map<string, number>();
+  const fail = (namespace: string): void => void failedMs.set(namespace, performance.now());
   const target = {
     refused,
     isRead: (namespace: string) => read.includes(namespace),
+    failedMs: (namespace: string) => failedMs.get(namespace) ?? -Infinity,
     run: (client: KubeClient) => done.push(client === CLIENT ? 'run' : 'run with another client'),
     stop: () => done.push('stop'),
   } as unknown as Target;
-  return { target, done };
+  return { target, fail, done };
 }
 
 function trying(target = targetOf()) {
@@ -43,11 +47,34 @@ describe('credentials that are tried (E2)', () => {
     expect([problems.length, trial.obstacle]).toEqual([1, undefined]);
   });
 
-  it('must read every namespace that the old ones read', () => {
+  it('must read every namespace that the old ones may read (L108, L109)', async () => {
     const { trial } = trying(targetOf({ refused: ['bank'] }));
-    expect(trial.readsAllOf(targetOf({ read: ['shop', 'bank'] }).target)).toBe(false);
-    expect(trial.readsAllOf(targetOf({ read: ['shop'] }).target)).toBe(true);
+    const reading = targetOf({ read: ['shop', 'bank'] });
+    const { target, fail } = targetOf({ read: ['shop'] });
+    expect(trial.readsAllOf(reading.target)).toBe(false);
+    fail('bank');
+    await sleep(2);
+    expect(trial.readsAllOf(target)).toBe(false);
+    fail('shop');
+    expect(trial.readsAllOf(target)).toBe(false);
+    await sleep(2);
+    fail('bank');
+    expect(trial.readsAllOf(target)).toBe(true);
     expect(trial.readsAllOf(undefined)).toBe(true);
+  });
+
+  it.each([
+    ['they could not read the target meanwhile', (trial: Trial) => trial.found(undefined)],
+    ['the selectors changed', (trial: Trial) => trial.read(targetOf({ refused: ['bank'] }).target, signal)],
+  ])('must do so anew if %s (L108, L109)', async (_, happen) => {
+    const { trial } = trying(targetOf({ refused: ['bank'] }));
+    const { target, fail } = targetOf();
+    expect(trial.readsAllOf(target)).toBe(false);
+    await sleep(2);
+    fail('bank');
+    happen(trial);
+    await sleep(2);
+    expect(trial.readsAllOf(target)).toBe(false);
   });
 
   it('go on reading once they are in use', async () => {
