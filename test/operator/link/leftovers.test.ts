@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/federation/federations.ts';
+import { WriteLease } from '../../../operator/link/lease/write-lease.ts';
 import { Removal, type RemovalResult } from '../../../operator/link/leftovers.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
@@ -163,6 +164,23 @@ describe('the removal of what a Link left (E5)', () => {
     await start(() => stage.lease('old', '', 'west'));
     expect(await result).toBe('complete');
     expect(stage.leases()).toEqual({});
+  });
+
+  it('is complete if its Lease cannot be deleted, which the next Link of that name gets (E5, H1)', async () => {
+    await start(() => {
+      stage.mirror('a');
+      stage.east.faults.refuse({
+        failure: { kind: 'status', code: 403 },
+        match: ({ verb, resource }) => verb === 'delete' && resource === 'leases',
+      });
+    });
+    expect(await result).toBe('complete');
+    expect(stage.lines).toContain('warn the Lease of the Link cannot be given up; it expires');
+    const next = new WriteLease('old', 'west', env, new RecordedReport());
+    next.run(() => Promise.resolve());
+    await eventually('the next Link has it', async () => next.mayWrite);
+    await next.release();
+    expect([removal.lease.mayWrite, stage.leases()]).toEqual([false, { old: { holder: '', cluster: 'west' } }]);
   });
 
   it('takes a mirror that no watch has shown, as one whose creation was not answered (L57)', async () => {

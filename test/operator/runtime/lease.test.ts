@@ -621,14 +621,22 @@ describe('leaving', () => {
     expect(theirs.lease?.spec?.holderIdentity).toBe('other');
   });
 
-  it('says why a Lease could not be removed', async () => {
+  it('says why a Lease could not be removed, and leaves it to the next holder (H1)', async () => {
     const server = new LeaseServer();
-    const { lock } = run(server);
+    const { lock, state, ended } = run(server);
     await pass(5_000);
     server.answer = 'fail';
     const removed = expect(lock.remove(new AbortController().signal)).rejects.toThrow('HTTP 500');
     await pass(2_000);
     await removed;
+    await ended;
+    expect([state.holds, lock.mayWrite, vi.getTimerCount()]).toEqual([false, false, 0]);
+    server.answer = 'well';
+    const [{ writes }, next] = [server, run(server, { identity: 'next' })];
+    await pass(29_000);
+    expect([server.writes, next.state.holds]).toEqual([writes, false]);
+    await pass(3_000);
+    expect(next.state.holds).toBe(true);
   });
 });
 
