@@ -28,17 +28,18 @@ export interface Participants {
   /** Target clusters that have a session, by cluster name. */
   readonly parties: ReadonlyMap<string, FederationParty>;
   /**
-   * Target clusters that have taken part since the operator started. Each is, or was, named by a Link of this operator.
-   */
-  readonly met: ReadonlySet<string>;
-  /**
    * Reports whether a cluster has a Link, or may have one. The membership of such a cluster stays even while the
    * cluster has no session (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Returns the target clusters of all valid Links that select members, including clusters without a session (rule I6).
-   * Suspended Links are left out.
+   * Reports whether a cluster is, or was, named by a Link of this operator, even one that is suspended or invalid. If
+   * not, the cluster may belong to another operator (rule I9).
+   */
+  readonly isLinked: (cluster: string) => boolean;
+  /**
+   * Returns the target clusters of all Links that select members, including clusters without a session (rule I6).
+   * Suspended and invalid Links do not count.
    */
   readonly selecting: () => Iterable<string>;
 }
@@ -85,7 +86,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   observe(key: string): ObservedFederation {
-    const { env, local, parties, met, mayHaveLink, selecting } = this.#options;
+    const { env, local, parties, mayHaveLink, isLinked, selecting } = this.#options;
     const { namespace, name } = splitKey(key);
     const federation = env.source.federation(key);
     const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
@@ -94,18 +95,14 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
       const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
       return isLeaving && !party.members.confirmsGone(key) ? { ...target, knowledge: 'unknown' } : target;
     });
-    const linked = new Set(selecting());
     const listed = [...listedClusters({ name, ...federation })].filter(mayHaveLink);
-    const silent = [...new Set([...listed, ...linked])].filter((cluster) => !parties.has(cluster));
+    const silent = [...new Set([...listed, ...selecting()])].filter((cluster) => !parties.has(cluster));
     return {
       namespace,
       name,
       namespaceState: namespaceStateOf(namespace, env),
       local: local.observe(key),
-      targets: [
-        ...known,
-        ...silent.map((each) => ({ ...unknownParty(each), isLinked: linked.has(each) || met.has(each) })),
-      ],
+      targets: [...known, ...silent.map((each) => ({ ...unknownParty(each), isLinked: isLinked(each) }))],
       operators: operatorsOf(env),
       ...federation,
     };

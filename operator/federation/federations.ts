@@ -14,7 +14,7 @@ import { turnOf } from '../served/environment.ts';
 import type { DiscoveryListener } from '../source/discovery.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 
-export interface FederationsOptions extends Omit<Participants, 'parties' | 'met'> {
+export interface FederationsOptions extends Omit<Participants, 'parties'> {
   readonly env: DerivingEnvironment;
 }
 
@@ -23,7 +23,6 @@ export class Federations implements Federation, DiscoveryListener {
   readonly #derivation: FederationDerivation;
   readonly #controller: DerivationController<ObservedFederation, FederationDecision, Refusal>;
   readonly #parties = new Map<string, FederationParty>();
-  readonly #met = new Set<string>();
 
   constructor(options: FederationsOptions) {
     const { env } = options;
@@ -36,7 +35,6 @@ export class Federations implements Federation, DiscoveryListener {
     this.#derivation = new FederationDerivation({
       ...options,
       parties: this.#parties,
-      met: this.#met,
       awaitedRetryMs: how.conflictRetryMs,
     });
     this.#controller = new DerivationController({ ...how, derivation: this.#derivation });
@@ -45,7 +43,6 @@ export class Federations implements Federation, DiscoveryListener {
   join(party: FederationParty): void {
     if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in federations`);
     this.#parties.set(party.cluster, party);
-    this.#met.add(party.cluster);
     for (const key of party.keys()) this.add(key);
   }
 

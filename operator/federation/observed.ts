@@ -44,8 +44,8 @@ export interface TargetParty extends Party {
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether the cluster has taken part since the operator started, or is named by a Link of this operator that selects
-   * members. If neither, the cluster may belong to another operator. @default true
+   * Whether the cluster has a session, or is, or was, named by a Link of this operator. If neither, the cluster may
+   * belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */

@@ -25,6 +25,8 @@ export interface FederationFacts {
   readonly isLocalHeld: boolean;
   /** Whether a Link that is not forecast names a cluster: its memberships stay as they are. */
   readonly mayHaveLink: (cluster: string) => boolean;
+  /** Whether a Link of this operator names a cluster, or did. */
+  readonly isLinked: (cluster: string) => boolean;
   /** Whether Linkerd's control plane has credentials of a cluster; undefined if that is not known. */
   readonly isDiscoverable: (cluster: string) => boolean | undefined;
 }
@@ -55,8 +57,8 @@ export class FederationForecast {
       env: { config, source, log: SILENT },
       local: localParty(localTarget(config, model.services, facts), facts),
       parties,
-      met: new Set(parties.keys()),
       mayHaveLink: facts.mayHaveLink,
+      isLinked: facts.isLinked,
       selecting: () => [],
       awaitedRetryMs: 0,
     });

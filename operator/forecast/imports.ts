@@ -16,6 +16,7 @@ import type { Refusal } from '../mirror/reasons.ts';
 import { importOf } from '../source/owner.ts';
 import { ALWAYS_GONE, NO_PODS } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
+import type { FederationFacts } from './federation.ts';
 import { type ExportLists, ListedExports } from './listed-exports.ts';
 import type { ListedKind } from './listed-kind.ts';
 import type { ModelCluster } from './model.ts';
@@ -32,6 +33,9 @@ export interface ImportFacts {
   readonly serving: readonly string[];
 }
 
+/** What is known of the Links that are not forecast. */
+type LinkFacts = Pick<FederationFacts, 'mayHaveLink' | 'isLinked'>;
+
 /** Why a Service is not imported as it should be. */
 export type ImportFinding = Pick<Refusal, 'message'> & { readonly reason: string };
 
@@ -43,14 +47,13 @@ export class ImportForecast {
   readonly #derivation: ImportDerivation;
   readonly steps: Stepping;
 
-  /** @param mayHaveLink whether a Link that is not forecast names a cluster: what there is of it stays */
   static async of(
     config: OperatorConfig,
     model: ModelCluster,
     facts: ImportFacts,
-    mayHaveLink: (cluster: string) => boolean,
+    links: LinkFacts,
   ): Promise<ImportForecast> {
-    return new ImportForecast(config, model, await model.kind(SERVICE_IMPORTS, KEPT), facts, mayHaveLink);
+    return new ImportForecast(config, model, await model.kind(SERVICE_IMPORTS, KEPT), facts, links);
   }
 
   private constructor(
@@ -58,12 +61,13 @@ export class ImportForecast {
     model: ModelCluster,
     watched: ListedKind<ServiceImport>,
     { local, families, exporting, serving }: ImportFacts,
-    mayHaveLink: (cluster: string) => boolean,
+    { mayHaveLink, isLinked }: LinkFacts,
   ) {
     const { stores: source } = model;
     this.#parties = new ImportParties({
       local: { ...CERTAIN, ...exportedBy(new ListedExports(local, readLocalSlice)) },
       mayHaveLink,
+      isLinked,
       exporting: () => exporting,
       serving: () => serving,
       // What is gone keeps its part for a while; the forecast is of the time after it.

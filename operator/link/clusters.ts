@@ -113,6 +113,11 @@ export class Clusters {
     return reads.size === 0 || !this.#met.has(cluster) || isNamed || isServed;
   }
 
+  /** Reports whether a Link has named a cluster, or a Lease has recorded it, since the operator started. */
+  hasMet(cluster: string): boolean {
+    return this.#met.has(cluster);
+  }
+
   /**
    * Returns what the session of a cluster knows of a target Service. If a valid Link should be served for the cluster,
    * but is not served yet, the result says that nothing is known. Undefined if no Link is served for the cluster, and

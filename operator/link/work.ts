@@ -35,12 +35,14 @@ export class Work {
   constructor({ env, events, ...options }: WorkOptions) {
     const { client, config, tuning, interruptions, log } = env;
     const mayHaveLink = (cluster: string): boolean => this.clusters.mayHaveLink(cluster);
+    const isLinked = (cluster: string): boolean => this.clusters.hasMet(cluster);
     this.#env = env;
     this.#member = new LocalMember({ env, events });
     this.#federations = new Federations({
       env,
       local: this.#member,
       mayHaveLink,
+      isLinked,
       selecting: () => selectingClusters(options.reads.values()),
     });
     if (config.serviceImports) {
@@ -50,6 +52,7 @@ export class Work {
         events,
         local: this.#exports,
         mayHaveLink,
+        isLinked,
         exporting: () => exportingClusters(options.reads.values()),
         serving: () => importingClusters(options.reads.values()),
         listener: { moreReadable: () => this.clusters.moreReadable() },

@@ -28,8 +28,13 @@ export interface ImportPartiesOptions {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Returns the target clusters of all Links that import by ServiceExports (`spec.serviceExports`). Suspended Links are
-   * included, and so is every invalid Link that names a cluster.
+   * Reports whether a cluster is, or was, named by a Link of this operator, even one that is suspended or invalid. If
+   * not, the cluster may belong to another operator (rule K7).
+   */
+  readonly isLinked: (cluster: string) => boolean;
+  /**
+   * Returns the target clusters of all Links that import by ServiceExports (`spec.serviceExports`). Suspended Links
+   * count, and so does every invalid Link that names a cluster.
    */
   readonly exporting: () => Iterable<string>;
   /**
@@ -212,13 +217,12 @@ export class ImportParties {
    * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport.
    */
   #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
-    const { mayHaveLink, exporting, serving } = this.#options;
+    const { mayHaveLink, isLinked, exporting, serving } = this.#options;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
     const having = objects.flatMap(importedClusters).filter(mayHaveLink);
-    const linked = new Set(exporting());
-    const clusters = [...new Set([...having, ...linked])].filter((cluster) => !this.#parties.has(cluster));
+    const clusters = [...new Set([...having, ...exporting()])].filter((cluster) => !this.#parties.has(cluster));
     const served = new Set(clusters.length === 0 ? [] : serving());
-    return clusters.map((cluster) => silentExporter(cluster, served.has(cluster), linked.has(cluster)));
+    return clusters.map((cluster) => silentExporter(cluster, served.has(cluster), isLinked(cluster)));
   }
 }
 

@@ -78,7 +78,8 @@ export const planLinks = async (
     [...served.values()].includes(cluster) && assignmentOf(cluster, reads, served).do === 'remove';
   // A cluster that is not known here may have a Link elsewhere.
   const mayHaveLink = (cluster: string): boolean => !isLeft(cluster) && !isForecast(cluster);
-  const federation = { ...source.federation, mayHaveLink };
+  const met = new Set([...[...reads.values()].map(({ named }) => named), ...served.values()]);
+  const federation = { ...source.federation, mayHaveLink, isLinked: (cluster: string) => met.has(cluster) };
   const imports = source.imports && {
     ...source.imports,
     families: source.families,

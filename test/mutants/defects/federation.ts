@@ -54,4 +54,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'decision.awaited.size > 0 || decision.isUnsure ?',
     replace: 'decision.awaited.size > 0 ?',
   },
+  {
+    file: 'operator/federation/derivation.ts',
+    tests: ['test/operator/link/suspended.test.ts'],
+    name: "a member whose Link was suspended before the start counts as another operator's",
+    rule: 'L110',
+    find: 'isLinked: isLinked(each)',
+    replace: 'isLinked: isLinked(each) && [...selecting()].includes(each)',
+  },
 ];

@@ -111,4 +111,12 @@ export const MCS: readonly Defect[] = [
     find: 'if (nowMs < sinceMs + DOUBT_MS) return true;',
     replace: '',
   },
+  {
+    file: 'operator/mcs/parties.ts',
+    tests: ['test/operator/link/suspended.test.ts'],
+    name: "a part whose suspended Link takes no exports counts as another operator's",
+    rule: 'L111',
+    find: 'served.has(cluster), isLinked(cluster))',
+    replace: 'served.has(cluster), isLinked(cluster) && [...exporting()].includes(cluster))',
+  },
 ];

@@ -281,6 +281,18 @@ export const FOUND: readonly Fault[] = [
     outside: 'no Link of a history is read namespace by namespace',
   },
   {
+    rule: 'L110',
+    by: 'a reading of the code',
+    defects: ["a member whose Link was suspended before the start counts as another operator's"],
+    outside: 'the mark must be gone and the operator start while the Link is suspended; then a local Service comes',
+  },
+  {
+    rule: 'L111',
+    by: 'a reading of the code',
+    defects: ["a part whose suspended Link takes no exports counts as another operator's"],
+    outside: 'the Link must cease to take exports while it is suspended, and its Lease be gone',
+  },
+  {
     rule: 'L112',
     by: 'histories, one of 20,000',
     defects: ['a Link that is invalid has no confirmation of an earlier loss'],

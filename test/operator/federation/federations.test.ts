@@ -84,6 +84,7 @@ describe('the controller of federated Services', () => {
         report: report('(local)'),
       },
       mayHaveLink: (cluster) => linked.has(cluster),
+      isLinked: () => true,
       selecting: () => selecting,
     });
     for (const each of parties) federations.join(party(each));

@@ -53,7 +53,13 @@ describe('the local member of federated Services', () => {
         },
       },
     });
-    federations = new Federations({ env, local: member, mayHaveLink: () => false, selecting: () => [] });
+    federations = new Federations({
+      env,
+      local: member,
+      mayHaveLink: () => false,
+      isLinked: () => true,
+      selecting: () => [],
+    });
     for (const party of parties) {
       federations.join({
         cluster: party.link.cluster,

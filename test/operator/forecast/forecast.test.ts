@@ -109,6 +109,7 @@ const NOT_FEDERATED: FederationFacts = {
   localSlices: [],
   isLocalHeld: false,
   mayHaveLink: () => true,
+  isLinked: () => true,
   isDiscoverable: () => undefined,
 };
 
@@ -242,6 +243,19 @@ describe('a forecast of federated Services', () => {
     const kept = await run(modelOf(federated), [], [], { ...KNOWN, mayHaveLink: () => true });
     expect(kept.changes).toEqual([]);
     expect((await run(modelOf(federated), [], [], KNOWN)).changes).toEqual(['delete Service web-federated']);
+  });
+
+  test('lets the local one join beside the member of a Link that is not planned, and of none of another operator (I9, L110)', async () => {
+    const federated = service('web-federated', {
+      labels: { 'mirror.linkerd.io/mirrored-service': 'true' },
+      annotations: { 'multicluster.linkerd.io/remote-discovery': 'web@north' },
+      selector: null,
+    });
+    const joining = async (isLinked: boolean) =>
+      (await run(modelOf(web, federated), [], [], { ...KNOWN, mayHaveLink: () => true, isLinked: () => isLinked }))
+        .changes;
+    expect(await joining(true)).toEqual(['change Service web-federated']);
+    expect(await joining(false)).toEqual([]);
   });
 
   test('says that memberships which are held are not ready once their Link has lost its gateway (I5, E6)', async () => {

@@ -173,7 +173,13 @@ it(`makes nothing outside the policy of ${TARGETS} hostile targets, and touches 
           },
         ],
         remove: [],
-        federation: { localSlices: [], isLocalHeld: true, mayHaveLink: () => true, isDiscoverable: () => true },
+        federation: {
+          localSlices: [],
+          isLocalHeld: true,
+          mayHaveLink: () => true,
+          isLinked: () => true,
+          isDiscoverable: () => true,
+        },
         imports: { local: nothing, families: new Set(['IPv4']), exporting: ['west'], serving: ['west'] },
       });
       const problems = model.touched.flatMap(

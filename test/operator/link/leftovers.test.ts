@@ -87,7 +87,13 @@ describe('the removal of what a Link left (E5)', () => {
       },
       {},
       () => {
-        const federations = new Federations({ env, local: nobody, mayHaveLink: () => true, selecting: () => [] });
+        const federations = new Federations({
+          env,
+          local: nobody,
+          mayHaveLink: () => true,
+          isLinked: (cluster) => cluster === 'west',
+          selecting: () => [],
+        });
         running = federations.run(stop.signal);
         env = { ...env, federations };
       },

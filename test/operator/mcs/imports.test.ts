@@ -143,6 +143,7 @@ describe('the controller of ServiceImports', () => {
       },
       local: exporter('(local)', () => here),
       mayHaveLink: (cluster) => linked.has(cluster),
+      isLinked: () => true,
       exporting: () => exporting,
       serving: () => exporting,
       listener: { moreReadable: () => void (timesReadable += 1) },

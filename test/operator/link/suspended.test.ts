@@ -1,0 +1,105 @@
+/** Federated Services and ServiceImports that the cluster of a suspended Link has a part in. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
+import { Manager } from '../../../operator/link/manager.ts';
+import type { EventRecorder } from '../../../operator/runtime/events.ts';
+import { Interruptions } from '../../../operator/runtime/interruptions.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
+import { link, LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { linkerds } from '../federation/observed.ts';
+import { observed, settled, target } from '../mcs/observed.ts';
+import { Stage } from './stage.ts';
+
+const MCS = 'multicluster.x-k8s.io/v1beta1';
+const MEMBERS = { matchLabels: { 'mirror.linkerd.io/federated': 'member' } };
+const SUSPENDED = { annotations: { 'linkspan.dev/suspended': 'true' } };
+
+describe('the cluster of a Link that was suspended before the operator started (H9)', () => {
+  let stage: Stage;
+  let stop: AbortController;
+  let running: Promise<void>;
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  /** Starts an operator beside a suspended Link and another one, over what is there. */
+  const start = async (spec: object, prepare: () => void | Promise<void>): Promise<void> => {
+    stage = await Stage.start();
+    stage.put(link('west', { probeSpec: undefined, ...spec }, SUSPENDED));
+    stage.put(link('north', { probeSpec: undefined, serviceExports: false }));
+    await prepare();
+    stop = new AbortController();
+    const { client, config, tuning, metrics, log, mayWrite, hasCeased } = stage;
+    const events = { record: () => undefined } as unknown as EventRecorder;
+    const rest = { mayWrite, hasCeased, interruptions: new Interruptions() };
+    running = new Manager({ client, config, tuning, metrics, log, events, ...rest }).run(stop.signal);
+  };
+  const remove = (apiVersion: string, kind: string, namespace: string, name: string): void =>
+    void stage.east.store.delete(apiVersion, kind, namespace, name);
+  const unlink = (): void => remove('multicluster.linkerd.io/v1alpha3', 'Link', LINKS_NAMESPACE, 'west');
+  const annotations = (name: string): Readonly<Record<string, string>> | undefined =>
+    (stage.east.store.get('v1', 'Service', 'shop', name) as Annotated | undefined)?.metadata.annotations;
+
+  describe('in a federated Service that names no operator (I9, L110)', () => {
+    const here = service('web', { labels: MEMBERS.matchLabels });
+    const entries = (): string => {
+      const { 'multicluster.linkerd.io/remote-discovery': remote, 'multicluster.linkerd.io/local-discovery': own } =
+        annotations('web-federated') ?? {};
+      return [remote, own].join(' ');
+    };
+    const put = (federated: object): void =>
+      stage.put({ ...federated, apiVersion: 'v1', kind: 'Service' } as ObjectRef);
+
+    it.each<[string, object]>([
+      ['a Link that selects members', { federatedServiceSelector: MEMBERS }],
+      ['one that selects none any more', {}],
+      ['an invalid one', { gatewayPort: 'none' }],
+    ])('has a part for this operator, and local Services come and go: %s', async (_, spec) => {
+      await start(spec, () => {
+        put(linkerds('web@west'));
+        stage.put(here);
+      });
+      await eventually('the local one joins', async () => entries() === 'web@west web');
+      remove('v1', 'Service', 'shop', 'web');
+      await eventually('the local one leaves', async () => entries() === 'web@west ');
+      unlink();
+      await eventually('what is left goes with the Link', async () => annotations('web-federated') === undefined);
+    });
+  });
+
+  describe('in a ServiceImport that names no operator (K7, L111)', () => {
+    const [{ live, derived, imported }] = settled(observed([target('west')]));
+    const unmarked = (object: object | undefined, apiVersion: string, kind: string): ObjectRef => {
+      const { metadata, ...rest } = object as Annotated;
+      const { 'linkspan.dev/operator': _, ...others } = metadata.annotations ?? {};
+      return { ...rest, apiVersion, kind, metadata: { ...metadata, annotations: others } } as ObjectRef;
+    };
+    const named = () => annotations('web-clusterset')?.['linkspan.dev/operator'];
+
+    it.each([{}, { serviceExports: false }])(
+      'has a part for this operator, which goes with the Link: %j',
+      async (spec) => {
+        await start(spec, async () => {
+          for (const crd of [serviceExportCrd, serviceImportCrd]) await installCrd(stage.east, crd);
+          stage.put(unmarked(live, MCS, 'ServiceImport'));
+          stage.put(unmarked(derived, 'v1', 'Service'));
+          for (const each of imported) stage.put(unmarked(each, 'discovery.k8s.io/v1', 'EndpointSlice'));
+        });
+        await eventually('it names the operator', async () => named() === LINKS_NAMESPACE);
+        expect(stage.east.store.list('discovery.k8s.io/v1', 'EndpointSlice', 'shop')).toHaveLength(imported.length);
+        unlink();
+        await eventually('it goes with the Link', async () => {
+          const left = stage.east.store.get(MCS, 'ServiceImport', 'shop', 'web');
+          return left === undefined && annotations('web-clusterset') === undefined;
+        });
+      },
+    );
+  });
+});
+
+interface Annotated extends ObjectRef {
+  readonly metadata: ObjectRef['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
+}
