@@ -10,6 +10,7 @@ import type { Exports } from '../served/exports.ts';
 import type { HeldDeletions } from '../served/held.ts';
 import { findNotAdmitted } from '../served/not-admitted.ts';
 import type { ServedTarget } from '../served/served-target.ts';
+import type { Credentials } from '../target/credentials.ts';
 import type { SessionParty } from '../federation/session-party.ts';
 import type { SessionImports } from '../mcs/session-party.ts';
 import type { Mirrors } from '../mirrors/mirrors.ts';
@@ -22,6 +23,7 @@ export interface SessionParts {
   readonly settings: Pick<LinkSettings, 'name' | 'generation' | 'cluster' | 'importPolicy'>;
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
+  readonly credentials: Pick<Credentials, 'valid'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
   readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits'> & {
     readonly target: Pick<ServedTarget, 'notAdmitted'> & {
@@ -41,13 +43,14 @@ const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link
 const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
 export function findingsOf(parts: SessionParts): SessionFindings {
-  const { settings, lease, reachability, exports, imports, gateway, mirrors, party } = parts;
+  const { settings, lease, credentials, reachability, exports, imports, gateway, mirrors, party } = parts;
   const { held } = exports.target;
   const readsNothing = exports.readsNothing && !imports.isWanted;
   return {
     ...gateway.findings(),
     settingsGeneration: settings.generation,
-    credentials: reachability.credentials,
+    // Where nothing is read any more, no answer of the target takes back that it once refused them.
+    credentials: (readsNothing ? credentials.valid : undefined) ?? reachability.credentials,
     reachable: readsNothing ? NOTHING_READ : reachable(parts),
     withinLimits:
       exports.beyondLimits ?? imports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : reachability.withinLimits),

@@ -139,6 +139,7 @@ export class Session implements GatewayListener {
       settings: this.#settings,
       source: this.#env.source.problems,
       lease: this.lease,
+      credentials: this.#credentials,
       reachability: this.#reachability,
       exports: this.#exports,
       imports: this.#imports,

@@ -250,6 +250,18 @@ const REGRESSIONS: readonly Regression[] = [
     ],
   ],
   [
+    'a refusal of the credentials does not outlive the selectors that they were used for (G1, L114)',
+    [
+      { do: 'put secret', link: 'bar', as: 'early' },
+      { do: 'stop operator' },
+      { do: 'start operator' },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'remoteDiscoverySelector', value: 'empty' } },
+      { do: 'edit link', link: 'bar', edit: { field: 'selector', value: 'empty' } },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
+  [
     "Linkerd's controller keeps the Link that it holds, and what it leaves is taken over (H1, A8)",
     [
       { do: 'linkerd', link: 'west', act: 'start' },

@@ -31,6 +31,14 @@ const LINK_FILE = { file: 'operator/link/link.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    file: 'operator/link/session-findings.ts',
+    tests: ['test/operator/link/session-imports.test.ts'],
+    name: 'a refusal of the credentials stays though nothing is read any more',
+    rule: 'L114',
+    find: '(readsNothing ? credentials.valid : undefined) ?? reachability.credentials',
+    replace: 'reachability.credentials',
+  },
+  {
     ...LINKS,
     tests: ['test/operator/link/lease/served-spec.test.ts'],
     name: 'a Link that is invalid has no confirmation of an earlier loss',

@@ -305,6 +305,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L114',
+    by: 'histories, one of 20,000',
+    defects: ['a refusal of the credentials stays though nothing is read any more'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -13,6 +13,7 @@ const PARTS: SessionParts = {
   settings: { name: 'west', generation: 3, cluster: 'west' },
   source: { refusal: undefined },
   lease: { problem: undefined, isHeld: true, heldBy: undefined },
+  credentials: { valid: undefined },
   reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
   exports: {
     readsNothing: false,

@@ -112,6 +112,17 @@ describe('a session that reads nothing but ServiceExports', () => {
     await until('True Connected');
   });
 
+  it('leaves no refusal of the credentials behind once nothing is read that could take it back (G1, L114)', async () => {
+    party.read();
+    await until('True Connected');
+    refuse(401);
+    await eventually('they are refused', async () => session.findings().credentials?.reason === 'Unauthorized');
+    session.update(settings({ serviceExports: false }));
+    expect(session.findings().credentials?.status).toBe('True');
+    session.setCredentials({ ...credentials('west', target.kubeconfig), data: {} });
+    await eventually('the Secret is empty', async () => session.findings().credentials?.status === 'False');
+  });
+
   it('have it stop only when nothing is being written that was decided by them (L74)', async () => {
     const written = Promise.withResolvers<void>();
     left = written.promise;
