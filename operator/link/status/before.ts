@@ -14,6 +14,8 @@ export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
+  /** Whether `status.gateway` has a verdict, of whatever form. @default false */
+  readonly hasGatewayVerdict?: boolean;
   /** Those of {@link NOT_ADMITTED_COUNTS} that the status has. */
   readonly notAdmittedCounts?: readonly NotAdmittedCount[];
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
@@ -21,11 +23,12 @@ export interface LinkStatusBefore {
 }
 
 export function readStatus(foreign: unknown): LinkStatusBefore {
-  const { observedGeneration, conditions, mirrors, mirrorServices, federatedServices } = fieldsOf(foreign);
+  const { observedGeneration, conditions, gateway, mirrors, mirrorServices, federatedServices } = fieldsOf(foreign);
   const counts = NOT_ADMITTED_COUNTS.filter((each) => each in fieldsOf(mirrors));
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     conditions: Array.isArray(conditions) ? readConditions(conditions) : undefined,
+    ...('alive' in fieldsOf(gateway) && { hasGatewayVerdict: true }),
     ...(counts.length > 0 && { notAdmittedCounts: counts }),
     mirrorServices: Array.isArray(mirrorServices) ? mirrorServices.flatMap(readMirrorService) : undefined,
     federatedServices: Array.isArray(federatedServices) ? federatedServices.flatMap(readMirrorService) : undefined,

@@ -73,7 +73,7 @@ export interface SessionFindings extends GatewayFindings {
 export interface LinkStatusPatch extends Omit<LinkStatus, 'gateway' | 'mirrors'> {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
-  readonly gateway?: GatewayStatus | null;
+  readonly gateway?: (Omit<GatewayStatus, 'alive'> & { readonly alive?: boolean | null }) | null;
   readonly mirrors?: Omit<MirrorCounts, NotAdmittedCount> & { readonly [Count in NotAdmittedCount]?: number | null };
   readonly mirrorServices?: readonly MirrorServiceEntry[];
   readonly federatedServices?: readonly MirrorServiceEntry[];
@@ -112,7 +112,7 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
   return {
     observedGeneration: generation,
     conditions,
-    ...gatewayPatch(gateway, before.observedGeneration === generation),
+    ...gatewayPatch(gateway, generation, before),
     ...(mirrors === undefined
       ? {}
       : {
@@ -157,15 +157,18 @@ function federatedPatch(
 
 /**
  * Returns the patch of `status.gateway`. Before the first verdict, the field stays as it is if the status is for the
- * present generation. If the status is older, the patch has the addresses but no verdict. Without findings about a
- * gateway, the patch removes the field.
- * @param isWritten whether the status is for the present generation
+ * present generation. If the status is older, the patch has the addresses, and removes the verdict on the gateway of
+ * that time. Without findings about a gateway, the patch removes the field.
  */
-function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {
+function gatewayPatch(
+  gateway: LinkFindings['gateway'],
+  generation: number,
+  { observedGeneration, hasGatewayVerdict = false }: LinkStatusBefore,
+): Pick<LinkStatusPatch, 'gateway'> {
   if (gateway === undefined) return { gateway: null };
   const { addresses, alive } = gateway;
   if (alive !== undefined) return { gateway: { addresses, alive } };
-  return isWritten ? {} : { gateway: { addresses } };
+  return observedGeneration === generation ? {} : { gateway: { addresses, ...(hasGatewayVerdict && { alive: null }) } };
 }
 
 function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {

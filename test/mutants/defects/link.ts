@@ -31,6 +31,14 @@ const LINK_FILE = { file: 'operator/link/link.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    file: 'operator/link/status/status.ts',
+    tests: ['test/operator/link/status/status.test.ts'],
+    name: 'the verdict on a former gateway stays in the status until there is one on the next',
+    rule: 'L115',
+    find: '...(hasGatewayVerdict && { alive: null })',
+    replace: '',
+  },
+  {
     file: 'operator/link/session-findings.ts',
     tests: ['test/operator/link/session-imports.test.ts'],
     name: 'a refusal of the credentials stays though nothing is read any more',

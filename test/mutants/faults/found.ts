@@ -311,6 +311,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L115',
+    by: 'a reading of the code',
+    defects: ['the verdict on a former gateway stays in the status until there is one on the next'],
+    outside: 'histories compare the status at rest, when there is a verdict',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -198,8 +198,18 @@ describe('the rest of the status', () => {
   it('leaves the gateway as it was found for this generation until there is a verdict (F2)', () => {
     const gateway = { port: 4143, addresses: ['203.0.113.1'], alive: undefined };
     expect(linkStatus({ ...FINE, gateway }, linkStatus(FINE, {}, T1), T2)).not.toHaveProperty('gateway');
-    expect(linkStatus({ ...FINE, gateway, generation: 4 }, linkStatus(FINE, {}, T1), T2).gateway).toEqual({
+    const older = { ...linkStatus(FINE, {}, T1), gateway: { addresses: ['203.0.113.9'] } };
+    expect(linkStatus({ ...FINE, gateway, generation: 4 }, readStatus(older), T2).gateway).toStrictEqual({
       addresses: ['203.0.113.1'],
+    });
+  });
+
+  it('takes back the verdict on a gateway of an older generation: a merge patch keeps what it does not name (L115)', () => {
+    const gateway = { port: 4143, addresses: ['203.0.113.9'], alive: undefined };
+    const older = readStatus(linkStatus(FINE, {}, T1));
+    expect(linkStatus({ ...FINE, gateway, generation: 4 }, older, T2).gateway).toStrictEqual({
+      addresses: ['203.0.113.9'],
+      alive: null,
     });
   });
 
