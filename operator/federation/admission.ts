@@ -99,7 +99,7 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
-/** Reports whether a member fits gateway mode, or whether its membership must stay as it is. */
+/** Reports whether a member fits gateway mode or its membership must stay as it is. */
 const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 

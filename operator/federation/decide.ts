@@ -25,8 +25,8 @@ export interface FederationDecision {
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /**
-   * Status of the local Service, which has no Link to show it. Undefined in the same cases in which {@link statuses}
-   * has no entry.
+   * Status of the local Service; no Link shows it. Undefined in the cases in which {@link statuses} has no entry for a
+   * cluster, and if {@link isLeft}.
    */
   readonly local: MirrorStatus | undefined;
   /**

@@ -119,8 +119,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Returns a check to make before each write of one federated Service: whether this operator holds the Leases of all
-   * clusters whose memberships the write may change (rule H1).
+   * Returns a check to make before each write of one federated Service: whether the local cluster, and every target
+   * whose membership the write may change, allow the write now ({@link Participant.mayWrite}, rule H1).
    */
   fence(observed: ObservedFederation): MayWrite {
     const { local, parties } = this.#options;

@@ -58,7 +58,10 @@ export function standingOf(observed: ObservedFederation): Standing {
   return targets.length > 0 ? 'shared' : 'none';
 }
 
-/** Returns why members of our Links do not join a federated Service that another operator serves. */
+/**
+ * Returns why the Services that our Links select do not join a federated Service that another operator serves, or may
+ * serve.
+ */
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 

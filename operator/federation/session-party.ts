@@ -45,9 +45,9 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that have not been reconciled since the members were last listed or the Lease was last acquired, whichever
-   * came later; undefined until the members have been listed. The value is true once the key has been observed in that
-   * time. A reconcile that observed the key earlier does not remove the key, even if it ends in that time.
+   * Keys that are still to be reconciled after the members were last listed or the Lease was last acquired, whichever
+   * came later. The value becomes true when a reconcile observes the key after that moment; only such a reconcile
+   * removes the key from this map. Undefined until the members have been listed with the present selector.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
