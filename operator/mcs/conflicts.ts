@@ -48,8 +48,8 @@ export interface Resolution {
 
 /**
  * Resolves the exports of one name, each from a different cluster, in any order. Returns undefined if there are none.
- * @param placeOf returns the place of an export in the recorded order (precedence.ts). Recorded exports come before all
- *   others, whatever their ages; the place of any other export is Infinity
+ * @param placeOf returns the place of an export in the recorded order (precedence.ts); Infinity if the export is not
+ *   recorded. Recorded exports come before those that are not, whatever their ages
  */
 export function resolve(
   exports: readonly ExportedService[],
@@ -81,7 +81,7 @@ function bySeniority(a: ExportedService, b: ExportedService): number {
 
 /**
  * Returns the ports of a ServiceImport, at most {@link MAX_PORTS}. Of two ports with the same name, or the same number
- * and protocol, the first is taken.
+ * and protocol, the one that comes first in the list is taken.
  */
 export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
   const names = new Set<string>();

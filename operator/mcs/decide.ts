@@ -145,7 +145,10 @@ function decisive(
   return isLeftOf(observed, resolution.first.type) ? resolution : undefined;
 }
 
-/** Returns one source for each id, sorted by id. If several sources have the same id, the first stays. */
+/**
+ * Returns one source for each id, sorted by id. Of several sources with the same id, the one that comes first in the
+ * list is taken.
+ */
 const distinct = (sources: readonly Source[]): readonly Source[] =>
   sources
     .filter(({ id }, index) => sources.findIndex((each) => each.id === id) === index)

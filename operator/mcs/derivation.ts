@@ -56,8 +56,8 @@ const RELEASE_MS = 2_000;
 const RELEASE_RETRY_MS = 100;
 
 /**
- * Maximum number of pods of one headless Service that get a Service of their own. Rendering more would hold up other
- * work (rule E10).
+ * Maximum number of pods of one headless Service that get a Service of their own. More would take long to render, and
+ * other work would wait meanwhile (rule E10).
  */
 const MAX_PODS = 500;
 

@@ -17,7 +17,7 @@ export const MAX_PORTS = 100;
 const MAX_METADATA = 64;
 /** Longest value of an annotation, in characters. A longer value is ignored. */
 const MAX_ANNOTATION = 4_096;
-/** Longest text of any other field, in characters. A longer text is ignored. */
+/** Longest `trafficDistribution` of a Service, in characters. A longer value is ignored. */
 const MAX_TEXT = 128;
 
 /** A valid export of one cluster. */

@@ -24,8 +24,9 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families; empty if clients reach pods directly (flat mode), but the source cluster supports none of the IP
-   * families of the first export.
+   * IP families of the addresses. If there are no addresses: the IP families of the deciding export, as far as the
+   * source cluster supports them. If it supports none of them: its preferred family in gateway mode, and an empty list
+   * in flat mode.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -36,7 +37,10 @@ export interface ImportPlan extends Shape {
   readonly order: string | undefined;
 }
 
-/** Fields of the ServiceImport that are copied unchanged from the first export. */
+/**
+ * Fields that the ServiceImport and its Services take unchanged from the deciding export ({@link Resolution.first}), or
+ * keep if the present content stays.
+ */
 export type ImportFields = Pick<
   ServiceImportProps,
   | 'sessionAffinity'
@@ -94,7 +98,7 @@ function portsOf(
   return portUnion([...ports, ...others]);
 }
 
-/** Returns the fields that are copied unchanged from the first export. */
+/** Returns the fields that are taken unchanged from the deciding export. */
 const exportedFields = ({
   sessionAffinity,
   sessionAffinitySeconds,
@@ -144,11 +148,12 @@ function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): 
 }
 
 /**
- * Returns the IP families of a ServiceImport without addresses: the families of the first export, as far as the source
- * cluster supports them. If it supports none of them, the result is its preferred family in gateway mode, and empty in
- * flat mode.
+ * Returns the IP families of a ServiceImport without addresses: the wanted families, as far as the source cluster
+ * supports them. If it supports none of them, the result is its preferred family in gateway mode, and empty in flat
+ * mode.
  * @param families IP families of the source cluster, the preferred one first
- * @param wanted IP families of the first export; if empty, the preferred family of the source cluster is used
+ * @param wanted IP families of the deciding export, or the present ones if the content stays; if empty, the preferred
+ *   family of the source cluster is used
  */
 function familiesOf(
   families: readonly IpFamily[],

@@ -155,7 +155,8 @@ export class ImportParties {
 
   /**
    * Forgets the answers that are no longer needed, since each answer is valid for one removal. These are the answers of
-   * clusters that are not part of the ServiceImport any more, and the answers about pods if no pod waits for one.
+   * clusters that are not part of the ServiceImport any more, and the answers about pods if no removal of a pod waits
+   * for an answer.
    */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
@@ -167,8 +168,9 @@ export class ImportParties {
   }
 
   /**
-   * Returns how much longer the Services of pods that are gone are kept, in milliseconds, by hostname (rules D11, K3).
-   * Infinity if that time is over but the target has yet to confirm that the pod is gone (rule D5).
+   * Returns the pods that are gone, by hostname, and how much longer the Service that stands for each is kept, in
+   * milliseconds (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is gone
+   * (rule D5).
    */
   #departed(
     key: string,

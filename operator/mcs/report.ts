@@ -151,7 +151,7 @@ export class ImportReport {
 
   /**
    * Records a Warning Event about an object.
-   * @param reason one or several, separated by commas; the first becomes the reason of the Event
+   * @param reason one or several reasons, separated by commas; the Event gets the first of the list
    */
   #event(kind: string, object: KubeObject, reason: string, message: string): void {
     const { uid = '' } = object.metadata;
