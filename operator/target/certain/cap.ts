@@ -47,7 +47,7 @@ const REVIEW_MS = 250;
 
 export class Cap {
   readonly #of: Capped;
-  /** Keys that are served; undefined while all keys are served. */
+  /** Keys that are served; undefined if all keys are served, or if no choice has been made yet. */
   #admitted: ReadonlySet<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
 

@@ -10,7 +10,7 @@ import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 export interface HeldListener {
   /**
    * Called when fewer deletions are held, because the target exports some keys again. The confirmation that the user
-   * gave may match the deletions that are still held.
+   * gave may now match the deletions that are still held.
    */
   fewerHeld(): void;
 }

@@ -25,8 +25,8 @@ export interface ExportConfirmationOptions {
   /** Delay before a question that failed is asked again. */
   readonly backoff: BackoffPolicy;
   /**
-   * Time after the CRD is back during which exports that vanished with the CRD do not count as gone, in milliseconds.
-   * @default 600000
+   * Grace period after the CRD of ServiceExports is back, in milliseconds. Until it ends, exports that vanished with
+   * the CRD do not count as gone. @default 600000
    */
   readonly returnGraceMs?: number | undefined;
   readonly listener: ConfirmationListener;

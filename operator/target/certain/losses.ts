@@ -52,7 +52,7 @@ export class SortLosses {
 
   /**
    * @param nameOf returns a name for a key, which must differ from the names of all keys of other aspects
-   * @param confirmed keys of all aspects whose deletion the user has confirmed, by name
+   * @param confirmed the keys whose deletion the user has confirmed, by name; they may be of any aspect
    */
   constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
     this.nameOf = nameOf;

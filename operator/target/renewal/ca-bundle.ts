@@ -9,12 +9,13 @@ const MAX_CERTIFICATES = 16;
 const MAX_BUNDLE_BYTES = 64 * 1024;
 
 /**
- * Returns a CA bundle with the certificates in use and those that the cluster publishes. Expired ones are left out,
- * unless none would be left (rule P3).
+ * Returns a CA bundle with the certificates in use and those that the cluster publishes, without expired ones (rule
+ * P3).
  * @param current PEM in use
  * @param published PEM from the ConfigMap of the cluster; data of the target
  * @param nowMs Unix time
- * @returns `current` itself if nothing changes, or if `published` or the result is too large
+ * @returns `current` itself if nothing changes, if all certificates have expired, or if `published` or the result is
+ *   too large
  */
 export function rotatedCa(current: string, published: string, nowMs: number): string {
   if (published.length > MAX_BUNDLE_BYTES) return current;

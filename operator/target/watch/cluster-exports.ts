@@ -53,8 +53,8 @@ export interface ClusterExportsOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   /**
-   * Time after the CRD is back during which exports that vanished with the CRD do not count as gone, in milliseconds.
-   * @default 600000
+   * Grace period after the CRD of ServiceExports is back, in milliseconds. Until it ends, exports that vanished with
+   * the CRD do not count as gone. @default 600000
    */
   readonly returnGraceMs?: number | undefined;
   /**
