@@ -1,6 +1,6 @@
 /**
  * Controller of target clusters: its keys are cluster names. All Links, and the cluster that each was last served for,
- * decide which session a cluster must have (rule E9). A new session starts only once the former one has ended.
+ * decide which session a cluster must have (rule E9). A new session starts only once the previous one has ended.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
@@ -45,7 +45,7 @@ export class Clusters {
   readonly #met = new Set<string>();
   /** Clusters whose removal has ended without being complete: objects that cannot be read yet may be left. */
   readonly #incomplete = new Set<string>();
-  /** Counts how often more of the source cluster became readable. */
+  /** Number of times that more of the source cluster has become readable. */
   #growths = 0;
 
   constructor(options: ClustersOptions) {

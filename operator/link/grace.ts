@@ -23,7 +23,7 @@ export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   /**
    * Asks the API server whether the mirrors of a cluster must stay, because a Link has that cluster or keeps its
-   * mirrors, or because a suspended Link names the cluster and its Lease records no other.
+   * mirrors, or because a suspended Link names the cluster and its Lease records no other cluster.
    * @throws ApiError or ConnectionError if there is no answer
    */
   readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;

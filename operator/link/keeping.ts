@@ -1,8 +1,8 @@
 /**
  * Keeps the mirrors of a cluster for an invalid Link that was never served (rule E9). This happens when the Link that
  * the mirrors were made for is deleted or names another cluster, and no other Link has the cluster. The Lease of the
- * invalid Link then records the cluster, so that the former Link can be served for another cluster. When the invalid
- * Link becomes valid, it is served with these mirrors. When it is deleted, they are removed.
+ * invalid Link then records the cluster, so that the Link that the mirrors were made for can be served for another
+ * cluster. When the invalid Link becomes valid, it is served with these mirrors. When it is deleted, they are removed.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';

@@ -49,8 +49,8 @@ export type Assignment =
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
   /**
-   * A suspended Link has the cluster, or names it while its Lease records no other (rule H9). Or no Link has the
-   * cluster, and no Lease records it.
+   * A suspended Link has the cluster, or names it while its Lease records no other cluster (rule H9). Or no Link has
+   * the cluster, and no Lease records it.
    */
   | { readonly do: 'nothing' };
 

@@ -9,7 +9,7 @@ import type { LinkObject } from './status/writer.ts';
 
 /**
  * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must if a Link has the cluster or
- * keeps its mirrors, or if a suspended Link names the cluster and its Lease records no other.
+ * keeps its mirrors, or if a suspended Link names the cluster and its Lease records no other cluster.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(

@@ -13,8 +13,9 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Length of the period after the last time that Links could not exist, in milliseconds. A Link that vanishes within
- * this period counts as lost together with all other Links, not as deleted by a user.
+ * Time in milliseconds, counted from when Links were last found unable to exist, or when all of them may have vanished
+ * at once. A Link that vanishes within this time counts as lost together with all other Links, not as deleted by a
+ * user.
  */
 const BELATED_MS = 60_000;
 

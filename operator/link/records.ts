@@ -11,14 +11,14 @@ import type { SharedEnvironment } from '../served/environment.ts';
 import type { LinkRead, Served } from './links.ts';
 import { type LastServed, readServedSpec } from './lease/served-spec.ts';
 
-/** The part of the environment that reading and deleting Leases uses. */
+/** The part of the environment that is needed to read and delete Leases. */
 type LeaseEnvironment = Pick<SharedEnvironment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
 
 export class Records {
   readonly #env: LeaseEnvironment;
   readonly #served: Map<string, string>;
 
-  /** @param served cluster that each Lease records at the start */
+  /** @param served cluster that each Link's Lease recorded when the operator started */
   constructor(served: Served, env: LeaseEnvironment) {
     this.#served = new Map(served);
     this.#env = env;

@@ -1,5 +1,5 @@
 /**
- * Collects the findings of the parts of a Link's session for the Link's status. Pure; `status/status.ts` turns them
+ * Collects what a Link's session has found, for the status of the Link. Pure; `status/status.ts` turns these findings
  * into conditions.
  */
 import type { LinkSettings } from '../../crds/index.ts';
@@ -18,7 +18,7 @@ import type { Reachability } from '../served/reachability.ts';
 import type { SessionFindings } from './status/status.ts';
 import type { WriteLease } from './lease/write-lease.ts';
 
-/** The parts of a session that have findings. */
+/** What the findings of a session are collected from. */
 export interface SessionParts {
   readonly settings: Pick<LinkSettings, 'name' | 'generation' | 'cluster' | 'importPolicy'>;
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
@@ -49,7 +49,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
   return {
     ...gateway.findings(),
     settingsGeneration: settings.generation,
-    // Where nothing is read any more, no answer of the target takes back that it once refused them.
+    // If nothing is read any more, the target sends no answer that could show that it accepts the credentials now.
     credentials: (readsNothing ? credentials.valid : undefined) ?? reachability.credentials,
     reachable: readsNothing ? NOTHING_READ : reachable(parts),
     withinLimits:

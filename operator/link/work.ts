@@ -25,7 +25,7 @@ export class Work {
   readonly #env: LinksEnvironment;
   readonly #federations: Federations;
   readonly #member: LocalMember;
-  /** Undefined if the operator does not implement the MCS API. */
+  /** Undefined if the setting `serviceImports` is off. */
   readonly #imports: Imports | undefined;
   readonly #exports: LocalExports | undefined;
   readonly #discovery: Discovery;

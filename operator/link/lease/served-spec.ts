@@ -18,7 +18,10 @@ interface LinkObject {
   readonly namespace: string;
   readonly uid: string;
   readonly createdAt: string;
-  /** It confirms one loss. If it were not known, it could confirm a later one of the same keys (rule E6). */
+  /**
+   * Confirmation of held deletions that the Link has; undefined if it has none. The operator must know this
+   * confirmation, since it may confirm only one loss, and not a later one of the same keys (rule E6).
+   */
   readonly confirmPrune?: string | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface LastServed {
   readonly served: ServedSpec;
 }
 
-/** Returns what the Lease records about a valid Link. */
+/** Returns what is to be recorded about a valid Link on its Lease. */
 export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { readonly spec?: unknown }): ServedSpec => ({
   uid,
   generation,

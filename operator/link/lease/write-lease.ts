@@ -119,8 +119,8 @@ export class WriteLease {
   }
 
   /**
-   * Why the Lease cannot be acquired, and what to do about it. Undefined if it can, if another holds it, or if the
-   * problem passes by itself.
+   * Why the Lease cannot be acquired, and what to do about it. Undefined if it can, if somebody else holds it, or if
+   * the problem passes by itself.
    */
   get problem(): string | undefined {
     return this.#problem;

@@ -32,7 +32,7 @@ export interface LinkFindings extends SessionFindings {
 /** Findings of a Link's session. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Which generation of the Link these findings are about; undefined if it is the present one. After a change of the
+   * Generation of the Link that these findings are about; undefined stands for the present one. After a change of the
    * Link, it is the previous generation until the change is applied. While the Link is invalid, it is the generation of
    * its last valid spec (rule E7).
    */
@@ -156,9 +156,10 @@ function federatedPatch(
 }
 
 /**
- * Returns the patch of `status.gateway`. Before the first verdict, the field stays as it is if the status is for the
- * present generation. If the status is older, the patch has the addresses, and removes the verdict on the gateway of
- * that time. Without findings about a gateway, the patch removes the field.
+ * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. While there is
+ * no verdict on the gateway, the result depends on the present status: if it is for the present generation, the field
+ * stays as it is; if it is for an older one, the patch sets the addresses and removes the verdict, which is about the
+ * former gateway.
  */
 function gatewayPatch(
   gateway: LinkFindings['gateway'],
@@ -202,8 +203,8 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
 }
 
 /**
- * Returns condition `Ready`: `False` or `Unknown` with the first reason that applies. If none does, returns the result
- * of {@link works}.
+ * Returns condition `Ready`: `False` or `Unknown` with a reason if something speaks against it, otherwise the result of
+ * {@link works}. If several reasons apply, the one that this function checks first is reported.
  */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;

@@ -43,7 +43,7 @@ export interface StatusWriterOptions {
 }
 
 /**
- * Minimum time between the starts of two writes, as a multiple of the duration of the first one. So a long status, or
+ * Minimum time between the starts of two writes, as a multiple of the duration of the earlier one. So a long status, or
  * one on a slow API server, is written less often.
  */
 const IDLE_RATIO = 10;
