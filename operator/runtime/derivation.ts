@@ -194,8 +194,8 @@ export class DerivationController<O, D, R extends Reason> {
   }
 
   /**
-   * Resolves when no key waits for a worker or is being reconciled. If a request to reconcile all keys waits for
-   * another one, it is carried out at once.
+   * Resolves when no key waits for a worker or is being reconciled. If a request to reconcile all keys is still held
+   * back to be merged with later ones (runtime/gathering.ts), that request is carried out at once.
    */
   idle(): Promise<void> {
     this.#gathering?.flush();
