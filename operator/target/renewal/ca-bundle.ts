@@ -20,11 +20,11 @@ const MAX_BUNDLE_BYTES = 64 * 1024;
 export function rotatedCa(current: string, published: string, nowMs: number): string {
   if (published.length > MAX_BUNDLE_BYTES) return current;
   const [before, offered] = [certificatesOf(current), certificatesOf(published)];
-  const all = new Map([...before, ...offered].map((each) => [each.fingerprint256, each]));
-  const valid = [...all.values()].filter(({ validTo }) => Date.parse(validTo) > nowMs);
-  if (valid.length === 0 || valid.length > MAX_CERTIFICATES) return current;
-  const isSame = valid.length === before.length && before.every(({ fingerprint256 }) => all.has(fingerprint256));
-  return isSame ? current : valid.map((each) => each.toString()).join('');
+  const isValid = ({ validTo }: X509Certificate): boolean => Date.parse(validTo) > nowMs;
+  const kept = new Map([...before, ...offered].filter(isValid).map((each) => [each.fingerprint256, each]));
+  if (kept.size === 0 || kept.size > MAX_CERTIFICATES) return current;
+  const isSame = kept.size === before.length && before.every(({ fingerprint256 }) => kept.has(fingerprint256));
+  return isSame ? current : [...kept.values()].map((each) => each.toString()).join('');
 }
 
 const certificatesOf = (pem: string): readonly X509Certificate[] =>

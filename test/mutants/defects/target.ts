@@ -4,6 +4,14 @@ const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operat
 
 export const TARGET: readonly Defect[] = [
   {
+    file: 'operator/target/renewal/ca-bundle.ts',
+    tests: ['test/operator/target/renewal/ca-bundle.test.ts'],
+    name: 'a new CA is lost if as many have expired',
+    rule: 'L116',
+    find: 'before.every(({ fingerprint256 }) => kept.has(fingerprint256))',
+    replace: 'true',
+  },
+  {
     ...LOSSES,
     name: 'what a list has let go does not count with the next list',
     rule: 'L107',

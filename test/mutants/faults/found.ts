@@ -317,6 +317,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'histories compare the status at rest, when there is a verdict',
   },
   {
+    rule: 'L116',
+    by: 'a reading of the code',
+    defects: ['a new CA is lost if as many have expired'],
+    outside: 'no CA of a history expires',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

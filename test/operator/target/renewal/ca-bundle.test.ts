@@ -22,6 +22,13 @@ describe('the CA of an API server (P3)', () => {
     expect(squeezed(rotatedCa(`${EXPIRED_ANCHOR}${ANCHOR}`, ANCHOR, NOW))).toBe(squeezed(ANCHOR));
   });
 
+  it('takes as many new ones as have ended (L116)', () => {
+    const before = `${EXPIRED_ANCHOR}${ANCHOR}`;
+    const rotated = rotatedCa(before, `${ANCHOR}${OTHER_ANCHOR}`, NOW);
+    expect(squeezed(rotated)).toBe(squeezed(ANCHOR + OTHER_ANCHOR));
+    expect(squeezed(rotatedCa(EXPIRED_ANCHOR, OTHER_ANCHOR, NOW))).toBe(squeezed(OTHER_ANCHOR));
+  });
+
   it('stays as it is where all has ended, or the target publishes nothing of use', () => {
     expect(rotatedCa(EXPIRED_ANCHOR, EXPIRED_ANCHOR, NOW)).toBe(EXPIRED_ANCHOR);
     for (const published of ['', 'garbage', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'])
