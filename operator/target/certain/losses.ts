@@ -43,8 +43,8 @@ export class SortLosses {
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
   /**
-   * Keys that the last list lacked without their deletion being held. If their mirrors are still there when the next
-   * list comes, they count again.
+   * Keys that lists lacked without their deletion being held. If their mirrors are still there when the next list
+   * comes, they count again.
    */
   readonly #lacked = new Set<string>();
   /** Size of `#leaving` at which keys without derived objects are dropped from it. */
@@ -149,7 +149,8 @@ export class SortLosses {
     const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
     const isMore = going.some((key) => !this.#held.has(key));
     for (const key of going) this.#held.add(key);
-    this.#lacked.clear();
+    // What this list says nothing of, such as a key of another namespace, the next one may still lack.
+    for (const key of this.#lacked) if (isOver(key) || this.#held.has(key)) this.#lacked.delete(key);
     for (const key of gone) if (!this.#held.has(key)) this.#lacked.add(key);
     return { released, isMore };
   }

@@ -95,6 +95,15 @@ describe('a loss of a few that a list has let go (L107)', () => {
     expect(afterBoth(13, again).count).toBe(13);
   });
 
+  it('counts also after a list that says nothing of it, as one of another namespace', () => {
+    const other = (losses: Single): void => {
+      losses.relisted(keys(13), () => undefined, undefined);
+      // Its slices go after its Services.
+      for (const key of keys(4)) losses.sort.changed(key, 'gone');
+    };
+    expect(afterBoth(13, other).count).toBe(13);
+  });
+
   it('counts no more once its mirrors are gone', () => {
     const losses = new Single();
     losses.relisted(keys(13), listing(keys(13, 4)), undefined);
