@@ -278,6 +278,11 @@ describe('what is in the way is reported (J4)', () => {
   it('all backends missing, and the route stays as it is', () => {
     const owned = applied(decide());
     expect(decide({ owned, backends: [missing, missing] })).toMatchObject({ routes: [], kept: owned });
+    const wanted = settings({ routeKind: 'GRPCRoute' });
+    expect(decide({ settings: wanted, owned, backends: [missing, missing] })).toMatchObject({
+      routes: [],
+      kept: owned,
+    });
   });
 
   it('a backend without the port', () => {
