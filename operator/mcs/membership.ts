@@ -27,6 +27,10 @@ export const podServicesOf = (
     : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
 };
 
+/** Reports whether a slice leads from the derived Service of a ServiceImport with this name. */
+export const isOfDerived = (name: string, { metadata }: EndpointSlice): boolean =>
+  metadata.labels?.[Label.serviceName] === derivedName(name);
+
 /** Reports whether a slice belongs to a Service that stands for a pod. */
 export const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
 
@@ -46,10 +50,7 @@ export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'der
 /** Reports whether all existing derived objects can belong to a ServiceImport of this type. */
 export function isLeftOf({ name, derived, podServices, imported }: Standing, type: ImportType): boolean {
   if (type === 'Headless')
-    return (
-      (derived === undefined || !isOfImport(name, derived)) &&
-      imported.every(({ metadata: { labels = {} } }) => labels[Label.serviceName] !== derivedName(name))
-    );
+    return (derived === undefined || !isOfImport(name, derived)) && !imported.some((slice) => isOfDerived(name, slice));
   const endpoints = imported.flatMap((slice) => slice.endpoints ?? []);
   return podServices.length === 0 && endpoints.every(({ hostname }) => hostname === undefined);
 }

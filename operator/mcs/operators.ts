@@ -2,12 +2,11 @@
  * Decides which operator serves a ServiceImport if the cluster has several operators, in different namespaces (rule
  * K7). An annotation of the ServiceImport, or of the derived Service, names that operator. Pure.
  */
-import { derivedName } from '../../crds/mcs/derived-name.ts';
-import { Annotation, Label } from '../../crds/wire.ts';
+import { Annotation } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Operators } from '../mirror/observed.ts';
 import { sourceOf } from '../source/owner.ts';
-import { isOfImport, podServicesOf, type Standing } from './membership.ts';
+import { isOfDerived, isOfImport, podServicesOf, type Standing } from './membership.ts';
 import type { ObservedImport } from './observed.ts';
 import { isLocalEntry, recordedOrder } from './precedence.ts';
 
@@ -60,7 +59,4 @@ export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boole
 export const isBegunBesidePods = (observed: ObservedImport): boolean =>
   observed.live === undefined &&
   observed.targets.some((target) => target.isLinked !== false && podServicesOf(observed, target).length > 0) &&
-  observed.imported.every(
-    (slice) =>
-      slice.metadata.labels?.[Label.serviceName] !== derivedName(observed.name) || sourceOf(slice) === undefined,
-  );
+  !observed.imported.some((slice) => isOfDerived(observed.name, slice) && sourceOf(slice) !== undefined);

@@ -3,49 +3,26 @@
  * come from the operator's own functions.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFailover } from '../../crds/failover/settings.ts';
 import { FailoverApi } from '../../crds/wire.ts';
 import type { ObservedFailover } from '../../operator/failover/observed.ts';
-import { decideFailover } from '../../operator/failover/plan.ts';
 import { type FailoverFindings, failoverStatus } from '../../operator/failover/status.ts';
-import type { Service } from '../../operator/kube/objects.ts';
+import { decide, NOT_READY, NOW, observed, READY, service, settings } from '../operator/failover/given.ts';
 import { onArgoCd } from './available.ts';
 import { HealthOf } from './health-of.ts';
 
-const NOW = new Date('2026-01-02T03:04:05Z');
 const METADATA = { name: 'web', namespace: 'shop' };
 const SPEC = { service: 'web', backends: [{ service: 'web' }, { service: 'web-west' }] };
 
-const service = (name: string): Service => ({
-  metadata: { name, namespace: 'shop' },
-  spec: { ports: [{ name: 'http', port: 80 }] },
-});
-const READY = { ready: 1, total: 1 };
-const NOT_READY = { ready: 0, total: 1 };
 const [local, west] = [service('web'), service('web-west')];
 
 const status = (findings: FailoverFindings): object =>
-  failoverStatus(findings, { operator: 'linkerd-multicluster', generation: 1 }, undefined, NOW);
+  failoverStatus(findings, { operator: 'linkerd-multicluster', generation: 1 }, undefined, new Date(NOW));
 
 /** What the operator writes when it finds this, in place of that all is well. */
-const found = (given: Partial<ObservedFailover>): object => {
-  const read = readFailover({ metadata: METADATA, spec: SPEC });
-  if (!read.ok) throw new Error(JSON.stringify(read.errors));
-  const observed: ObservedFailover = {
-    settings: read.value,
-    apex: local,
-    backends: [
-      { live: local, endpoints: READY },
-      { live: west, endpoints: READY },
-    ],
-    owned: [],
-    others: [],
-    kinds: { GRPCRoute: 'readable', HTTPRoute: 'readable', TCPRoute: 'readable' },
-    hasProfile: false,
-    before: new Map(),
-    ...given,
-  };
-  return status({ observed, decision: decideFailover(observed, NOW.getTime()) });
+const found = (differs: Partial<ObservedFailover>): object => {
+  const backends = [local, west].map((live) => ({ live, endpoints: READY }));
+  const given = { settings: settings(SPEC), backends, ...differs };
+  return status({ observed: observed(given), decision: decide(given) });
 };
 
 interface State {
