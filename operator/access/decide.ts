@@ -176,7 +176,13 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
   const needsAll = !isComplete && openingsOf(observed).length > 0 && (all !== undefined || routes.length === 0);
   const mayRoute = !needsAll || (all !== undefined && isAccepted(all));
   const planned = placements.filter(({ hosts }) => hosts.length > 0);
-  const sets = new Set(planned.map(({ set }) => set).filter((set) => groups.has(set)));
+  // Those who may open opaque connections may be a set that something is exported to.
+  const clients = new Map<string, Identities>();
+  for (const { set } of planned) {
+    const group = groups.get(set);
+    if (group !== undefined) clients.set(set, group.identities);
+  }
+  if (tcp.identities !== undefined) clients.set(setId(tcp.identities), tcp.identities);
   const live = new Map(specific.map(({ metadata, spec }) => [metadata.name, spec?.hostnames ?? []]));
   const routed = planned
     .filter(({ set, name }) => mayRoute && inEffect.isAuthorized(set, name))
@@ -186,10 +192,7 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
     .filter(({ hosts }) => hosts.length > 0);
   const steps = [
     [keptNetworks(namespace, wanted)],
-    [
-      ...[...sets].map((set) => authentication(namespace, set, groups.get(set)?.identities ?? [])),
-      ...(tcp.identities === undefined ? [] : [authentication(namespace, setId(tcp.identities), tcp.identities)]),
-    ],
+    [...clients].map(([set, identities]) => authentication(namespace, set, identities)),
     [
       ...planned
         .filter(({ set }) => isKept && inEffect.hasClients(set))
@@ -202,9 +205,7 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
       ...(needsAll ? [catchAll(namespace)] : []),
     ],
   ];
-  const used = new Set(
-    [...sets, ...(tcp.identities === undefined ? [] : [setId(tcp.identities)])].map(authenticationName),
-  );
+  const used = new Set([...clients.keys()].map(authenticationName));
   const removable = new Set<KubeObject>([
     ...leftOver(observed, new Set(planned.map(({ name }) => name)), used, tcp),
     ...(all === undefined || needsAll ? [] : [all]),

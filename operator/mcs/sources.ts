@@ -168,7 +168,7 @@ const refreshedPodSlices = (
  */
 function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): boolean {
   const service = slice.metadata.labels?.[Label.serviceName];
-  if (type === 'Headless') return service === undefined;
+  if (type === 'Headless') return service === undefined && !isOfPod(slice);
   const isOfService = mode === 'gateway' ? [derivedName(name), undefined].includes(service) : service === undefined;
   return isOfService && hasNoHostnames(slice);
 }

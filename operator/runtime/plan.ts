@@ -44,7 +44,8 @@ export const idOf = (of: Resource, object: KubeObject): string => `${nameOf(of)}
 
 /**
  * The actions that lead from `owned` to `desired`; none if they are equivalent. Creations and changes come first, so that
- * an object that replaces another under a new name exists before the old one is deleted.
+ * an object that replaces another under a new name exists before the old one is deleted. Of two desired objects of one
+ * name only the first counts: the API server would refuse to create the other for ever.
  */
 export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
   const { rest, others } = unsettled(desired, owned);
@@ -52,12 +53,16 @@ export function plan(desired: readonly Desired[], owned: readonly Owned[]): read
   const live = new Map(others.map(({ of, object }) => [idOf(of, object), object]));
   const wanted = new Set<string>();
   const writes: Action[] = [];
+  let there: ReadonlySet<string> | undefined;
   for (const each of rest) {
     const id = idOf(each.of, each.object);
+    if (wanted.has(id)) continue;
     wanted.add(id);
     const current = live.get(id);
-    if (current === undefined) writes.push({ op: 'create', ...each });
-    else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
+    if (current === undefined) {
+      there ??= new Set(owned.map(({ of, object }) => idOf(of, object)));
+      if (!there.has(id)) writes.push({ op: 'create', ...each });
+    } else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
     else if (!isSettled(each, current)) {
       writes.push({ op: 'update', live: current, ...each });
     }

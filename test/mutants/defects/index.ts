@@ -3,6 +3,7 @@
  * plans can fail; one file for each folder of the operator, and one for what reviews found.
  */
 import type { Defect } from '../defect.ts';
+import { ACCESS } from './access.ts';
 import { FAILOVER } from './failover.ts';
 import { FEDERATION } from './federation.ts';
 import { GATEWAY } from './gateway.ts';
@@ -26,6 +27,7 @@ export const DEFECTS: readonly Defect[] = [
   ...TARGET,
   ...GATEWAY,
   ...FEDERATION,
+  ...ACCESS,
   ...FAILOVER,
   ...MCS,
   ...IMPORTS,

@@ -119,4 +119,12 @@ export const MCS: readonly Defect[] = [
     find: 'served.has(cluster), isLinked(cluster))',
     replace: 'served.has(cluster), isLinked(cluster) && [...exporting()].includes(cluster))',
   },
+  {
+    name: 'a slice of a pod that has lost the label of its Service is desired twice',
+    file: 'operator/mcs/sources.ts',
+    rule: 'L133',
+    find: 'service === undefined && !isOfPod(slice)',
+    replace: 'service === undefined',
+    tests: ['test/operator/mcs/pods.test.ts'],
+  },
 ];

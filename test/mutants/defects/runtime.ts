@@ -4,6 +4,7 @@ const REFLECTOR = { file: 'operator/runtime/reflector.ts', tests: ['test/operato
 
 const PLAN = { file: 'operator/runtime/plan.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 
+const PLAN_TWICE = { file: PLAN.file, tests: ['test/operator/runtime/plan.test.ts'] };
 const REPAIRS = { file: 'operator/runtime/repairs.ts', tests: ['test/operator/runtime/repairs.test.ts'] };
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 
@@ -48,6 +49,20 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'D3',
     find: 'await this.#tryCreation(action, signal);',
     replace: 'if (action.live === undefined) await this.#tryCreation(action, signal);',
+  },
+  {
+    ...PLAN_TWICE,
+    name: 'what is desired twice is created over what is there',
+    rule: 'L133',
+    find: "if (!there.has(id)) writes.push({ op: 'create', ...each });",
+    replace: "writes.push({ op: 'create', ...each });",
+  },
+  {
+    ...PLAN_TWICE,
+    name: 'what is desired twice is created twice',
+    rule: 'L133',
+    find: 'if (wanted.has(id)) continue;',
+    replace: '',
   },
   {
     ...PLAN,

@@ -231,6 +231,18 @@ describe('the policy of the gateway', () => {
     await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 404 });
   });
 
+  it('M3 names everyone once who may reach an export and open opaque connections, and is refused no write', async () => {
+    apply('exported');
+    exported('web');
+    await start('exported', { gatewayTcp: 'meshed' });
+    await becomes({ 'a.shop asks web': 200 });
+    exported('db');
+    await becomes({ 'a.shop asks db': 200 });
+    const refused = (await stage.east.audit()).filter(({ code }) => code === 409);
+    expect(refused).toEqual([]);
+    expect(events).toEqual([]);
+  });
+
   it('M5 says of an export with opaque ports that they are not admitted', async () => {
     apply('exported');
     exported('db', undefined, [{ name: 'mysql', port: 3306 }]);

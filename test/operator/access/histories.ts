@@ -16,10 +16,12 @@ import {
   type Networks,
   OPEN,
 } from '../../../operator/access/objects.ts';
+import { ApiError } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import { takeStep } from '../../../operator/runtime/pass.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
+import { once } from '../runtime/once.ts';
 import { GatewayModel, type PolicyObject } from './model.ts';
 
 const CLIENTS = ['a', 'b', 'c', 'd'] as const;
@@ -158,14 +160,18 @@ class History {
     const observed = this.#observe();
     const decision = decideAccess(observed);
     const goal = AccessDerivation.prototype.goal.call(undefined, observed, decision);
+    for (const { desired } of goal.steps) once(desired);
     const execute = (action: Action): Promise<Outcome> => {
       if (this.#random() < failing) return Promise.reject(new Error('unreachable'));
+      if (action.op === 'create' && this.#objects.has(`${action.of.kind}/${action.object.metadata.name}`))
+        return Promise.reject(new ApiError(409, { reason: 'Conflict' }, 'POST'));
       this.#write(action);
       return Promise.resolve({ result: 'written', object: action.object });
     };
     const pass = await takeStep(goal, { applier: { execute }, conflictRetryMs: 1, texts: TEXTS }, NEVER);
     for (const { kind, metadata } of this.#objects.values())
       if (kind === 'HTTPRoute' && (failing === 0 || this.#random() < 0.5)) this.#accept(metadata.name);
+    if (failing === 0 && pass.errors.length > 0) this.violation ??= `a write fails: ${String(pass.errors[0])}`;
     return pass.writes;
   }
 

@@ -4,6 +4,7 @@ import { ownedOf } from '../../../operator/federation/desired.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from '../../../operator/federation/observed.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Action, plan } from '../../../operator/runtime/plan.ts';
+import { once } from '../runtime/once.ts';
 
 /** Where clients meet the members: what there is of the federated Service. */
 export type Standing = Pick<ObservedFederation, 'live' | 'slices'>;
@@ -114,11 +115,11 @@ export function step(observed: ObservedFederation): { readonly actions: readonly
   const { manifests } = decideFederation(observed);
   const owned = ownedOf(observed);
   const services = plan(
-    manifests.services,
+    once(manifests.services),
     owned.services.map((object) => ({ of: SERVICES, object })),
   );
   const slices = plan(
-    manifests.endpoints,
+    once(manifests.endpoints),
     owned.slices.map((object) => ({ of: ENDPOINT_SLICES, object })),
   );
   const writes = [services, slices].map((all) => all.filter(({ op }) => op !== 'delete')).find((all) => all.length > 0);

@@ -7,6 +7,7 @@ import type { LocalExporter, ObservedImport, TargetExporter } from '../../../ope
 import { importStatus } from '../../../operator/mcs/status.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Action, type Desired, plan } from '../../../operator/runtime/plan.ts';
+import { once } from '../runtime/once.ts';
 
 /** What clients meet: the ServiceImport and what is derived from it. */
 export type Standing = Pick<ObservedImport, 'live' | 'derived' | 'podServices' | 'imported'>;
@@ -124,10 +125,10 @@ export function step(given: ObservedImport): { readonly actions: readonly Action
   const own = (of: Desired['of'], object: ServiceImport | Service | undefined) =>
     object !== undefined && isOfImport(name, object) ? [{ of, object }] : [];
   const all = [
-    plan(services, [...own(SERVICES, derived), ...podServices.map((object) => ({ of: SERVICES, object }))]),
-    plan(imports, own(SERVICE_IMPORTS, live)),
+    plan(once(services), [...own(SERVICES, derived), ...podServices.map((object) => ({ of: SERVICES, object }))]),
+    plan(once(imports), own(SERVICE_IMPORTS, live)),
     plan(
-      endpoints,
+      once(endpoints),
       imported.map((object) => ({ of: ENDPOINT_SLICES, object })),
     ),
   ];

@@ -42,3 +42,18 @@ describe('what is as it should be (B4)', () => {
     expect(brief(plan(wanted, ours))).toEqual([]);
   });
 });
+
+describe('what is desired twice (C5)', () => {
+  const twice = [...wanted, { of, object: serviceNamed('b', { second: 'yes' }) }];
+
+  it('is written once, as it is desired first', () => {
+    const [a, b, c, ...more] = plan(twice, []);
+    expect(brief([a!, b!, c!])).toEqual(['create a', 'create b', 'create c']);
+    expect(b?.object).toBe(wanted[1]!.object);
+    expect(more).toEqual([]);
+  });
+
+  it('is not written at all when the first is there, however often it is looked at', () => {
+    expect([1, 2, 3].map(() => brief(plan(twice, ours)))).toEqual([[], [], []]);
+  });
+});
