@@ -74,11 +74,16 @@ export interface JudgeFacts {
   readonly hasMembers: boolean;
 }
 
+/** The longest time after which an operator may learn of a change of a Link: its watch is silent, then it is paused. */
+const READ_LATE_MS = 150_000 + 90_000;
+
 export class Judge {
   readonly #east: HistoryCluster;
   readonly #nowMs: () => number;
   readonly #complaints: string[] = [];
   readonly #writes: string[] = [];
+  /** Each version that a Link has had, and until when. */
+  readonly #formerLinks: { readonly link: KubeObject; readonly untilMs: number }[] = [];
   /** Whether any Link has ever asked for namespaces to be made. */
   namespacesMayBeMade = false;
 
@@ -152,8 +157,10 @@ export class Judge {
       if (plural === 'leases' && object.metadata.namespace === OPERATOR_NAMESPACE) this.#sawLease(sender, event);
       if (plural === 'links' || plural === 'secrets') this.lost.linksChanged();
       if (plural === 'links') {
-        if (object.metadata.generation !== event.previous?.metadata.generation || type === 'DELETED')
+        if (object.metadata.generation !== event.previous?.metadata.generation || type === 'DELETED') {
           this.lostPods.excuse();
+          if (event.previous !== undefined) this.#formerLinks.push({ link: event.previous, untilMs: this.#nowMs() });
+        }
       }
       if (plural === 'namespaces' || plural === 'secrets') this.lostPods.excuse();
       if (plural === 'services' && type === 'DELETED' && sender !== undefined) {
@@ -260,11 +267,14 @@ export class Judge {
     this.guard.lost(what, [cluster], { before: new Set(mirrored), after, there: () => mirrored });
   }
 
-  /** Whether the Link that is served for a cluster, as it is now, takes away any of these keys. */
+  /** Whether the Link that is served for a cluster takes away any of these keys, as it is or as it may last have been read. */
   #isTaken(cluster: string, keys: readonly string[]): boolean {
-    return LINKS.some((name) => {
-      const link = this.#linkOf(name);
-      if (link === undefined || clusterOfLink(link) !== cluster || !isServable(link)) return false;
+    const sinceMs = this.#nowMs() - READ_LATE_MS;
+    const former = this.#formerLinks.flatMap(({ untilMs, link }) => (untilMs < sinceMs ? [] : [link]));
+    const links = [...former, ...LINKS.flatMap((name) => this.#linkOf(name) ?? [])];
+    return links.some((link) => {
+      if (clusterOfLink(link) !== cluster || !isServable(link)) return false;
+      const name = link.metadata.name as LinkName;
       return this.isServedByUs(name, cluster) && this.#takenBy(link, cluster, keys).size > 0;
     });
   }
