@@ -35,7 +35,7 @@ export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFeder
  */
 export function desired(observed: ObservedFederation, admission: Admission, isAwaited: boolean): Manifests {
   const { mode, members, isWritable, refused } = admission;
-  if (!isWritable) return asItIs(observed);
+  if (!isWritable) return observed.namespaceState === 'missing' ? standing(observed) : asItIs(observed);
   const isBlocked = refused.some(({ refusal }) => refusal.reason === 'NameConflict');
   if (members.length === 0) {
     const services = isAwaited ? ownedOf(observed).services.flatMap((live) => emptied(observed, live)) : [];

@@ -57,7 +57,7 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
 
 /**
  * Returns what prevents every Service of this namespace and name from joining; undefined if nothing does. If existing
- * objects stay, because the namespace cannot be read or must not be written to, the result has `isKept`.
+ * objects stay, because the namespace is missing, cannot be read or must not be written to, the result has `isKept`.
  */
 export function refusalOfAll({
   namespace,
@@ -80,7 +80,10 @@ export function refusalOfAll({
       };
     case 'missing':
       if (targets.some(createsNamespace)) break;
-      return { refusal: targets.some(wantsNamespace) ? beyondNamespaces(namespace) : missingNamespace(namespace) };
+      return {
+        refusal: targets.some(wantsNamespace) ? beyondNamespaces(namespace) : missingNamespace(namespace),
+        isKept: true,
+      };
     case 'exists':
   }
   if (!isServiceName(federated)) {

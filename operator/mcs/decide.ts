@@ -84,7 +84,7 @@ export function decideImport(given: ObservedImport): ImportDecision {
   }
   if (live !== undefined && !isOfImport(name, live))
     return { ...nothing, manifests: { ...asItIs(observed), isBlocked: resolution !== undefined } };
-  if (namespaceState !== 'exists') return { ...nothing, manifests: NO_IMPORT };
+  if (namespaceState !== 'exists') return { ...nothing, manifests: standing(observed) };
 
   const isOver = resolution === undefined && stays.length === 0;
   if (isOver && (live === undefined || !targets.some(mayExport))) return { ...nothing, manifests: NO_IMPORT };

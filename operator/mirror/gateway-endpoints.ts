@@ -151,4 +151,9 @@ function slicesOf(owned: OwnedObjects, service: string): Live {
   };
 }
 
-const isPod = ({ hostname }: { readonly hostname?: string }): boolean => hostname !== undefined;
+/**
+ * Reports whether an address is that of a pod. An address of a gateway has no hostname, and names no pod, as those do that
+ * Kubernetes lists while a Service of ours has a selector: its labels are on them, so they are found as ours.
+ */
+const isPod = ({ hostname, targetRef }: { readonly hostname?: string; readonly targetRef?: unknown }): boolean =>
+  hostname !== undefined || targetRef !== undefined;

@@ -85,6 +85,7 @@ const outOfReach = (namespace: string, state: 'forbidden' | 'unreadable'): Shape
       );
 
 const removed = (refusal: Refusal): Shape => ({ kind: 'refused', refusal, existing: 'remove' });
+const kept = (refusal: Refusal): Shape => ({ kind: 'refused', refusal, existing: 'keep' });
 
 /** Why an exported Service has no mirror, of whatever mode. */
 function notAdmitted(observed: Observed, service: Service): Shape | undefined {
@@ -98,8 +99,9 @@ function notAdmitted(observed: Observed, service: Service): Shape | undefined {
       'keep',
     );
   }
-  if (namespaceState === 'over limit') return removed(beyondNamespaces(namespace));
-  if (namespaceState === 'missing' && !link.createNamespaces) return removed(missingNamespace(namespace));
+  // Whoever deletes a namespace deletes what is in it. An object of ours that is there may show that it is back.
+  if (namespaceState === 'over limit') return kept(beyondNamespaces(namespace));
+  if (namespaceState === 'missing' && !link.createNamespaces) return kept(missingNamespace(namespace));
   return undefined;
 }
 

@@ -62,4 +62,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'isLinked: isLinked(each)',
     replace: 'isLinked: isLinked(each) && [...selecting()].includes(each)',
   },
+  {
+    file: 'operator/federation/desired.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'a federated Service in a namespace that seems to be gone is deleted',
+    rule: 'L118',
+    find: "if (!isWritable) return observed.namespaceState === 'missing' ? standing(observed) : asItIs(observed);",
+    replace: "if (!isWritable) return observed.namespaceState === 'missing' ? NOTHING : asItIs(observed);",
+  },
 ];

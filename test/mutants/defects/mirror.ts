@@ -165,4 +165,12 @@ export const MIRROR: readonly Defect[] = [
     find: 'this.#isUnfinished ||= this.#rendered >= LEAST_PODS && this.#isTurnOver();',
     replace: '',
   },
+  {
+    file: 'operator/mirror/gateway-endpoints.ts',
+    tests: ['test/operator/mirror/gateway-endpoints.test.ts'],
+    name: 'the pods of a selector count as where the gateway is',
+    rule: 'L117',
+    find: 'hostname !== undefined || targetRef !== undefined;',
+    replace: 'hostname !== undefined || (targetRef === undefined && hostname === null);',
+  },
 ];

@@ -323,6 +323,18 @@ export const FOUND: readonly Fault[] = [
     outside: 'no CA of a history expires',
   },
   {
+    rule: 'L117',
+    by: 'histories, one of 20,000',
+    defects: ['the pods of a selector count as where the gateway is'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
+    rule: 'L118',
+    by: 'histories, one of 20,000',
+    defects: ['a federated Service in a namespace that seems to be gone is deleted'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

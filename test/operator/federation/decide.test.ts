@@ -138,6 +138,13 @@ describe('members (I1)', () => {
     expect(step(federation([], { namespaceState: 'forbidden', live })).actions).toEqual([]);
   });
 
+  test('what is in a namespace that seems to be gone stays: it may be back', () => {
+    const live = linkerds('web@west');
+    const observed = federation([target('west')], { namespaceState: 'missing', live });
+    expect(step(observed).actions).toEqual([]);
+    expect(reasonsOf(observed)).toEqual({ west: 'MissingNamespace' });
+  });
+
   test('a namespace is created where a Link of a member wants that', () => {
     const observed = federation([target('west', { createNamespaces: true })], { namespaceState: 'missing' });
     const { manifests } = decideFederation(observed);

@@ -179,6 +179,11 @@ describe('a ServiceImport (K2, K3)', () => {
     expect(after(observed([target('west')], { namespaceState: 'missing' }))).toEqual(NOTHING);
   });
 
+  test('stays in a namespace that seems to be gone: it may be back', () => {
+    const before = after(observed([target('west')]));
+    expect(step(observed([target('west')], { ...before, namespaceState: 'missing' })).actions).toEqual([]);
+  });
+
   test('that is not ours is left alone, and so is a Service with the name of the derived one', () => {
     const theirs = { metadata: { name: 'web', namespace: 'shop' }, spec: { type: 'Headless' as const, ports: [] } };
     expect(after(observed([target('west')], { live: theirs }))).toEqual({ ...NOTHING, live: theirs });

@@ -25,6 +25,10 @@ const sliceOfPods: EndpointSlice = {
   ...ownedSlice('web-west-ipv4', 'web-west', { addresses: [], ready: true }),
   endpoints: [{ addresses: ['10.0.0.7'], hostname: 'web-0', conditions: { ready: true } }],
 };
+/** As Kubernetes made them while somebody had given our Service a selector. */
+const ofSelector = ownedEndpoints('web-west', [
+  { addresses: [{ ip: '10.0.0.8', targetRef: { kind: 'Pod', name: 'web' } }], ports: PORTS },
+]);
 const slice = (isReady: boolean) =>
   ownedSlice('web-west-ipv4', 'web-west', { addresses: ['203.0.113.9'], ready: isReady });
 
@@ -74,7 +78,8 @@ describe('the gateway behind a mirror', () => {
   test.each([
     ['Endpoints', owned({ endpoints: [ofPods] })],
     ['slices', owned({ slices: [sliceOfPods] })],
-  ])('is as it last was, and nowhere, where %s list the pods of a mirror that was headless (C1)', (_, options) => {
+    ['Endpoints of a selector', owned({ endpoints: [ofSelector] })],
+  ])('is as it last was, and nowhere, where %s list pods (C1)', (_, options) => {
     const gateway = { alive: undefined, addresses: [] };
     expect(found({ ...options, gateway: { ...gateway, wasAlive: false } })).toMatchObject({
       alive: false,
@@ -89,6 +94,9 @@ describe('the gateway behind a mirror', () => {
   it('was found alive or not by what leads to it, not by what lists pods (F2)', () => {
     const services = [ownedService('web-west')];
     expect(gatewayReadiness({ ...NOTHING_OWNED, services, endpoints: [notReady], slices: [sliceOfPods] })).toEqual([
+      false,
+    ]);
+    expect(gatewayReadiness({ ...NOTHING_OWNED, services, endpoints: [ofSelector], slices: [slice(false)] })).toEqual([
       false,
     ]);
     expect(gatewayReadiness({ ...NOTHING_OWNED, services, endpoints: [ready] })).toEqual([true]);

@@ -69,7 +69,7 @@ describe('although it is not desired, is kept', () => {
     ],
     ['nothing of what is not exported (A2)', { service: null }, []],
     ['nothing of what is refused (A4)', { service: targetService({ ports: [] }) }, []],
-    ['nothing of what is in a namespace that is gone', { namespaceState: 'missing' }, []],
+    ['everything in a namespace that is gone (A3)', { namespaceState: 'missing' }, EVERYTHING],
     [
       'nothing of a flat mirror, whose endpoints are not asked for',
       { mode: 'remote-discovery', slices: undefined },

@@ -178,7 +178,7 @@ describe('a Service is not mirrored', () => {
       'without its namespace (A3)',
       { namespaceState: 'missing' },
       'MissingNamespace',
-      'remove',
+      'keep',
       'namespace shop does not exist',
     ],
     [
@@ -276,6 +276,7 @@ describe('what the limits of a Link do not allow (E10)', () => {
     expect(shapeOf(observed({ namespaceState: 'over limit' }))).toMatchObject({
       kind: 'refused',
       refusal: { reason: 'LimitExceeded' },
+      existing: 'keep',
     });
   });
 
