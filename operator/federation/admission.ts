@@ -17,7 +17,11 @@ export interface Admission {
   /** Members in the order of rule I3. The first one decides about labels, annotations and ports. */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
-  /** False if the namespace cannot be read or must not be written to. Existing objects then stay unchanged. */
+  /**
+   * False if the namespace is missing, cannot be read or must not be written to, or if another operator serves the
+   * federated Service or may serve it. Existing objects then stay unchanged; in a missing namespace, they follow their
+   * gateways.
+   */
   readonly isWritable: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The source cluster as a party of federated Services (rules I1, I5, I7). The Services that `--federated-selector`
- * selects are read like those of a target, with the pods behind them. They join while this operator holds the Lease of
+ * selects are read like those of a target, with their slices. They join while this operator holds the Lease of
  * local memberships, and in gateway mode also without it. Without a selector nothing is read, and nothing joins.
  */
 import { parseSelectorText, type Selector } from '../../crds/selector.ts';

@@ -44,8 +44,8 @@ export interface TargetParty extends Party {
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether the cluster has a session, or is, or was, named by a Link of this operator. If neither, the cluster may
-   * belong to another operator. @default true
+   * Whether the cluster has a session, or, since the operator started, a Link of this operator has named it or a Lease
+   * has recorded it. If none of these, the cluster may belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
@@ -76,9 +76,10 @@ export interface TargetParty extends Party {
 /** The source cluster, which holds the federated Service. */
 export interface LocalParty extends Party {
   /**
-   * Whether this operator holds the Lease of local memberships. If not, a local membership in flat mode is left to the
-   * holder of the Lease (rule I7), which may be Linkerd's local service mirror. That controller deletes federated
-   * Services without membership annotations, and those in gateway mode have none.
+   * Whether this operator holds the Lease of local memberships (rule I7). Without the Lease, a local membership in flat
+   * mode is left to the holder, which may be Linkerd's local service mirror. A local membership in gateway mode is
+   * written all the same. But no federated Service changes to gateway mode without the Lease: it would lose its
+   * membership annotations, and Linkerd's local service mirror deletes federated Services that have none.
    */
   readonly isHeld: boolean;
   /**

@@ -32,11 +32,12 @@ export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
  * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. If it
- * names none, the first of these cases that applies decides:
- * - `own`: a target has a selected Service of that name. Also if a target that does not seem to belong to another
- *   operator (see `TargetParty.isLinked`) has a member, or slices of the federated Service in the source cluster.
- * - `none`: targets that seem to belong to another operator have members, or such slices.
- * - `shared`: the local cluster has a member, such slices, or a selected Service. All operators know the local cluster.
+ * names none, the first of the cases below that applies decides. A cluster is "listed" if its Service is a member, or
+ * if slices of the federated Service lead to it. A target is "another's" if it seems to belong to another operator
+ * (`TargetParty.isLinked` is false).
+ * - `own`: a target has a selected Service of that name, or a target that is not another's is listed.
+ * - `none`: a target is listed. In this case it is another's.
+ * - `shared`: the local cluster is listed, or has a selected Service. All operators know the local cluster.
  * - `own`: a target may yet have a member.
  * - `shared`: this operator has targets.
  * - `none`: this operator has no targets.

@@ -319,8 +319,8 @@ export class Clusters {
 
   /**
    * Reports whether the Lease of a Link still records another cluster than this one. If so, enqueues the recorded
-   * cluster. The Link can be served for this cluster only after the mirrors of the recorded cluster are removed, or
-   * taken over by another Link.
+   * cluster. The Link can be served for this cluster only once its Lease no longer records the other one: its mirrors
+   * there have been removed, as far as they can be read, or another Link has that cluster or keeps its mirrors.
    */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);

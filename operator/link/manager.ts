@@ -106,8 +106,8 @@ export class Manager {
   }
 
   /**
-   * Reports whether everything that the operator reads in the source cluster has been listed, and reading it is not
-   * forbidden (rule H5). The message says what is missing.
+   * Reports whether the Links, their Secrets and all that `SourceCluster` reads have been listed, and reading them is
+   * not forbidden (rule H5). The message says what is missing.
    */
   check(): ReadyCheck {
     const { problems } = this.#source;
@@ -116,7 +116,7 @@ export class Manager {
     return { name: 'synced', ok, message: message || 'the source cluster has not been listed yet' };
   }
 
-  /** Whether everything that is read in the source cluster has been listed. */
+  /** Whether the Links, their Secrets and all that `SourceCluster` reads have been listed. */
   get synced(): boolean {
     return this.#objects.synced && this.#secrets.synced && this.#source.synced;
   }

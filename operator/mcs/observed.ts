@@ -58,8 +58,8 @@ export interface TargetExporter extends Party {
    */
   readonly mayExport?: boolean;
   /**
-   * Whether the cluster has a session, or is, or was, named by a Link of this operator. If neither, the cluster may
-   * belong to another operator. @default true
+   * Whether the cluster has a session, or, since the operator started, a Link of this operator has named it or a Lease
+   * has recorded it. If none of these, the cluster may belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** Whether this export is within the Link's limit on the number of exports (rule E10). */

@@ -28,8 +28,8 @@ export interface ImportPartiesOptions {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Reports whether a cluster is, or was, named by a Link of this operator, even one that is suspended or invalid. If
-   * not, the cluster may belong to another operator (rule K7).
+   * Reports whether, since the operator started, a Link of this operator has named a cluster, or a Lease has recorded
+   * it. Suspended and invalid Links count. If not, the cluster may belong to another operator (rule K7).
    */
   readonly isLinked: (cluster: string) => boolean;
   /**

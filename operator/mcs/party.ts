@@ -74,8 +74,8 @@ export interface ServiceImports {
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports keep the objects of the
-   * cluster, because ServiceImports cannot be read in the namespace of the key (rule K5).
+   * For a cluster without a Link, returns those keys of {@link partsOf} in whose namespaces ServiceImports certainly
+   * cannot be read. What was imported from the cluster stays there (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }

@@ -163,8 +163,9 @@ const refreshedPodSlices = (
   );
 
 /**
- * Reports whether a slice fits the present type and mode, by its Service and its hostnames. A slice that leads to a
- * gateway fits even if it has lost the label that names its Service.
+ * Reports whether a slice fits the present type and mode, by its Service and its hostnames. Those of a headless
+ * ServiceImport have no label that names a Service. Otherwise, in gateway mode, a slice of the derived Service fits
+ * even if it has lost that label.
  */
 function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): boolean {
   const service = slice.metadata.labels?.[Label.serviceName];

@@ -102,8 +102,8 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   /**
-   * Reports whether everything that is read in a namespace has been listed and is being watched. False if the target is
-   * read as a whole, or if the Link does not read the namespace.
+   * Reports whether everything that is read in a namespace, except slices that are found by name, has been listed and
+   * is being watched. False if the target is read as a whole, or if the Link does not read the namespace.
    */
   isRead(namespace: string): boolean {
     return this.#watches.get(namespace)?.open === true;

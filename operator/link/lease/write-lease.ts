@@ -1,6 +1,7 @@
 /**
  * The Lease under which the mirrors of one Link are written (rule H1). Linkerd's controller takes the same Lease. The
- * session works while this operator holds the Lease, and all its work ends before the Lease is released or deleted.
+ * session writes only while this operator holds the Lease, and all its writes end before the Lease is released or
+ * deleted.
  */
 import { Annotation, writeLeaseName } from '../../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../../kube/errors.ts';

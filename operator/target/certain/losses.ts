@@ -43,8 +43,8 @@ export class SortLosses {
   /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
   readonly #leaving = new Set<string>();
   /**
-   * Keys that lists lacked without their deletion being held. If their mirrors are still there when the next list
-   * comes, they count again.
+   * Keys that were missing from a list, but were too few for their deletions to be held. A key whose mirror still
+   * exists when the next list completes is counted again, together with the keys that are missing from that list.
    */
   readonly #lacked = new Set<string>();
   /** Size of `#leaving` at which keys without derived objects are dropped from it. */

@@ -38,7 +38,7 @@ export class Volume {
     this.#options = options;
   }
 
-  /** Number of target Services that were refused. */
+  /** Number of target Services that are refused now. */
   get refused(): number {
     return this.#refused.size;
   }
