@@ -5,9 +5,11 @@
 import { Default, LinkApi } from '../../../crds/wire.ts';
 import { kubectl, linkspan, linkspanPair, type NamedCluster, shellWord } from './command-text.ts';
 
-/** A source cluster, and the namespace of the extension in it. */
+/** A source cluster, and the namespaces of the extension and the control plane in it. */
 export interface Place extends NamedCluster {
   readonly namespace: string;
+  /** @default 'linkerd' */
+  readonly linkerdNamespace?: string;
 }
 
 /** A command in a sentence. */
@@ -17,8 +19,15 @@ export const quoted = (command: string): string => `\`${command}\``;
 export const byKubectl = (cluster: NamedCluster, ...words: readonly string[]): string =>
   quoted(kubectl(cluster, ...words));
 
-const within = ({ namespace }: Place): readonly string[] =>
+/** The flag that names the namespace of the extension, if that is not the usual one. */
+export const within = ({ namespace }: Pick<Place, 'namespace'>): readonly string[] =>
   namespace === Default.multiclusterNamespace ? [] : ['--namespace', namespace];
+
+/** The flag that names the namespace of the control plane, if that is not the usual one. */
+const withLinkerd = ({
+  linkerdNamespace = Default.controlPlaneNamespace,
+}: Pick<Place, 'linkerdNamespace'>): readonly string[] =>
+  linkerdNamespace === Default.controlPlaneNamespace ? [] : ['--linkerd-namespace', linkerdNamespace];
 
 /** A command of ours in a sentence, with the namespace of the extension where that is not the usual one. */
 export const byLinkspan = (place: Place, ...words: readonly string[]): string =>
@@ -57,10 +66,27 @@ export const linkAgain = (
   target?: NamedCluster,
   ...flags: readonly string[]
 ): string => {
-  const words = ['link', '--name', link.name, ...within(place), ...flags, '--apply'];
+  const words = ['link', '--name', link.name, ...within(place), ...withLinkerd(place), ...flags, '--apply'];
   return target === undefined
     ? `${quoted(linkspan(place, ...words))}, with --to-context and the context of ${link.cluster}`
     : quoted(linkspanPair(place, target, ...words));
+};
+
+/**
+ * The command that makes new credentials of a Link, as it was given: the same account, in the same namespaces.
+ * @param words what it is to do with them
+ */
+export const mintAgain = (
+  source: NamedCluster,
+  target: NamedCluster,
+  link: string,
+  given: Omit<Place, keyof NamedCluster> & { readonly sourceName?: string | undefined },
+  ...words: readonly string[]
+): string => {
+  const { sourceName } = given;
+  const named = sourceName === undefined ? [] : ['--source-name', sourceName];
+  const flags = [...named, ...within(given), ...withLinkerd(given)];
+  return linkspanPair(source, target, 'credentials', 'mint', ...words, '--name', link, ...flags);
 };
 
 /** Selects the pods of the operator, whatever installed it. */

@@ -5,9 +5,9 @@
 import { Annotation } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { linkspanPair } from '../common/command-text.ts';
 import { CommandError, refuseProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
+import { mintAgain } from '../common/remedies.ts';
 import { accountInUse } from '../link/access-read.ts';
 import { type AccountRead, isBehind, isOneOf, ownerOf, readAccount, secretsOf } from '../link/account.ts';
 import { freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf } from '../link/ending-token.ts';
@@ -67,8 +67,7 @@ export const rotationOf = async (
 ): Promise<Rotation> => {
   const { namespace, sourceName = source.context, revoke } = flags;
   const held = await readHeld(source, link, flags);
-  const mint = (...flags: readonly string[]): string =>
-    linkspanPair(source, target, 'credentials', 'mint', ...flags, '--name', link);
+  const mint = (...words: readonly string[]): string => mintAgain(source, target, link, flags, ...words);
   const minting = `make new credentials with \`${mint('--apply')}\``;
   const { secret, read } = readSecret(source, link, held, namespace, minting);
   refuseProblems(otherTargetProblems(source, target, targetUid, held));

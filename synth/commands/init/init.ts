@@ -22,6 +22,7 @@ import {
   reportingProblems,
 } from '../common/command-error.ts';
 import { linkspan, shellWord } from '../common/command-text.ts';
+import { within } from '../common/remedies.ts';
 import { EXAMPLE_IMAGE } from '../install/manifests.ts';
 import { clusterNames } from './cluster-name.ts';
 import { composition } from './composition.ts';
@@ -78,11 +79,11 @@ const write = async (flags: InitFlags): Promise<void> => {
 const nextSteps = (
   file: string,
   members: readonly { readonly name: string; readonly context: string }[],
-  { kubeconfig }: InitFlags,
+  { kubeconfig, namespace }: InitFlags,
 ): readonly string[] => [
   `next: \`linkspan synth --file ${shellWord(file)}\`, which writes clusters/`,
   ...members.map(({ name, context }) => {
-    const plan = linkspan({ kubeconfig, context }, 'plan', '--file', `clusters/${name}`);
+    const plan = linkspan({ kubeconfig, context }, 'plan', '--file', `clusters/${name}`, ...within({ namespace }));
     return `then: \`${plan}\`, which shows what the file changes in ${name}`;
   }),
 ];

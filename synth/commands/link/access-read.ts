@@ -7,10 +7,11 @@ import { Annotation, remoteAccessName, OUR_MANAGERS } from '../../../crds/wire.t
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { readAccountToken } from '../../../operator/kube/account-token.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { kubectl, linkspanPair } from '../common/command-text.ts';
+import { kubectl } from '../common/command-text.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { Problem } from '../common/command-error.ts';
 import { readsPodToken } from '../common/credentials-secret.ts';
+import { mintAgain } from '../common/remedies.ts';
 import { type AccountRead, accountProblems, isFlat, isProven, isValid, ownerOf, readAccount } from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { isTokenOf } from './ending-token.ts';
@@ -134,7 +135,7 @@ export const keptProblems = (
   { account, held, copies }: AccessRead,
   flags: AccessFlags & { readonly apiServerAddress?: string | undefined },
 ): readonly Problem[] => {
-  const minting = linkspanPair(source, target, 'credentials', 'mint', '-o', 'yaml', '--name', targetName);
+  const minting = mintAgain(source, target, targetName, flags, '-o', 'yaml');
   const force = { isForced: flags.forceConflicts === true, minting };
   const secrets = [held.secret, ...(copies ? [held.copy] : [])].filter((each) => each !== undefined);
   return secrets.filter((each) => !isLeft(each, account, flags)).flatMap((each) => keptProblem(source, each, force));

@@ -78,7 +78,9 @@ export const withoutOperator = (
     : 'planned with its default settings';
   const { kubeconfig, context } = cluster;
   const at = ['--kube-context', context, ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig])];
-  const helm = ['helm', 'get', 'values', release ?? '', '--namespace', namespace, ...at].map(shellWord).join(' ');
+  const helm = ['helm', 'get', 'values', release ?? '', '--output', 'yaml', '--namespace', namespace, ...at]
+    .map(shellWord)
+    .join(' ');
   const values =
     release === undefined ? '' : `; \`${helm}\` prints the values that linkspan install takes with --values`;
   return `no operator is installed in ${context}: ${planned}${values}`;

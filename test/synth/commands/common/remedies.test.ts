@@ -5,6 +5,7 @@ import {
   byLinkerd,
   byLinkspan,
   linkAgain,
+  mintAgain,
   patchLink,
   refusalRemedy,
 } from '../../../../synth/commands/common/remedies.ts';
@@ -33,6 +34,23 @@ describe('a remedy', () => {
     expect(byLinkspan(mesh, 'status')).toBe('`linkspan status --namespace mesh --context east`');
     expect(byExplain(mesh, 'shop/web')).toBe(
       '`linkspan explain shop/web --multicluster-namespace mesh --context east`',
+    );
+  });
+
+  it('links and mints in the namespaces and by the name that were given', () => {
+    const mesh = { context: 'east', namespace: 'mesh', linkerdNamespace: 'mesh-control' };
+    const at = '--namespace mesh --linkerd-namespace mesh-control';
+    const link = { name: 'west', cluster: 'west' };
+    const west = { context: 'w' };
+    expect(linkAgain(mesh, link, west, '--flat')).toBe(
+      `\`linkspan link --name west ${at} --flat --apply --context east --to-context w\``,
+    );
+    expect(mintAgain(mesh, west, 'west', { ...mesh, sourceName: 'e' }, '--apply')).toBe(
+      `linkspan credentials mint --apply --name west --source-name e ${at} --context east --to-context w`,
+    );
+    const usual = { namespace: 'linkerd-multicluster', linkerdNamespace: 'linkerd' };
+    expect(mintAgain(mesh, west, 'west', usual, '-o', 'yaml')).toBe(
+      'linkspan credentials mint -o yaml --name west --context east --to-context w',
     );
   });
 

@@ -70,7 +70,7 @@ const CLUSTER = { cluster: { context: 'a b' }, namespace: LINKS_NAMESPACE };
 
 test('a note names the release whose values an installation takes, in a command that can be pasted', () => {
   expect(withoutOperator({ enableHeadlessServices: true }, 'mc', CLUSTER)).toBe(
-    "no operator is installed in a b: planned with the settings of Linkerd's controllers, which are --enable-headless-services of the operator; `helm get values mc --namespace linkerd-multicluster --kube-context 'a b'` prints the values that linkspan install takes with --values",
+    "no operator is installed in a b: planned with the settings of Linkerd's controllers, which are --enable-headless-services of the operator; `helm get values mc --output yaml --namespace linkerd-multicluster --kube-context 'a b'` prints the values that linkspan install takes with --values",
   );
 });
 
