@@ -87,7 +87,8 @@ export function decideImport(given: ObservedImport): ImportDecision {
   if (namespaceState !== 'exists') return { ...nothing, manifests: standing(observed) };
 
   const isOver = resolution === undefined && stays.length === 0;
-  if (isOver && (live === undefined || !targets.some(mayExport))) return { ...nothing, manifests: NO_IMPORT };
+  if (isOver && (live === undefined || !targets.some((each) => mayExport(each, local.id))))
+    return { ...nothing, manifests: NO_IMPORT };
   const decides = decisive(observed, stays, resolution);
   const type = decides === undefined ? live?.spec?.type : decides.first.type;
   if (type === undefined) {
@@ -163,9 +164,14 @@ const AWAITED: ImportRefusal = {
   message: 'no cluster is known to export the Service, and one has yet to be read; the address is kept until then',
 };
 
-/** Reports whether the exports of a cluster are not known now, but may turn out to include the Service. */
-const mayExport = (target: TargetExporter): boolean =>
-  !isKnown(target) && (target.mayExport === true || target.serviceExport !== undefined);
+/**
+ * Reports whether the exports of a cluster are not known now, but may turn out to include the Service. Those of a target
+ * whose cluster name is the id of the local cluster never do, since it never gets an id.
+ */
+const mayExport = (target: TargetExporter, ownId: string | undefined): boolean =>
+  !isKnown(target) &&
+  target.link.cluster !== ownId &&
+  (target.mayExport === true || target.serviceExport !== undefined);
 
 /**
  * Reports whether a cluster is the local cluster, or a target that does not seem to belong to another operator (see

@@ -108,9 +108,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
    */
   partsOf(cluster: string): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
-    // The status names clusters by their ids.
+    // The status names clusters by their ids. The recorded order names them by their Links, but longer than they take part.
     const named = watched.store.by('cluster', parties.idOf(cluster)).map(keyOf);
-    return new Set([...env.source.importsFrom(cluster), ...named].filter((key) => !this.#isAnothers(key)));
+    const recorded = parties.hasId(cluster) ? [] : watched.store.by('recorded', cluster).map(keyOf);
+    return new Set([...env.source.importsFrom(cluster), ...named, ...recorded].filter((key) => !this.#isAnothers(key)));
   }
 
   #isAnothers(key: string): boolean {

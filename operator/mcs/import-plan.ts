@@ -7,9 +7,8 @@ import { Annotation } from '../../crds/wire.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';
 import { portUnion, type Resolution } from './conflicts.ts';
-import { derivedAddresses, isOfImport } from './membership.ts';
+import { derivedAddresses, isOfImport, recordedOrder } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
-import { recordedOrder } from './precedence.ts';
 import type { Shape, Source } from './sources.ts';
 
 /** Why a ServiceImport cannot be used. */

@@ -10,6 +10,17 @@ import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[Label.serviceImport] === name;
 
+/** Returns the recorded order of exports; undefined if there is no ServiceImport of ours, or if it records none. */
+export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'live'>): string | undefined =>
+  live !== undefined && isOfImport(name, live) ? live.metadata.annotations?.[Annotation.exports] : undefined;
+
+/**
+ * Returns the clusters of the recorded order, by the cluster names of their Links; an empty string stands for the local
+ * cluster.
+ */
+export const recordedClusters = (standing: Pick<ObservedImport, 'name' | 'live'>): readonly string[] =>
+  (recordedOrder(standing)?.split(',') ?? []).map((entry) => entry.slice(0, Math.max(0, entry.indexOf('/'))));
+
 /** Returns those slices of a ServiceImport that were imported from one cluster. */
 export const slicesOf = (
   { imported }: Pick<ObservedImport, 'imported'>,
@@ -58,7 +69,8 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 /**
  * Reports whether a cluster is part of a ServiceImport. It is if the ServiceImport has slices of the cluster or
  * Services that stand for the cluster's pods, or if its status or an annotation for Linkerd's discovery names the
- * cluster.
+ * cluster. The status names clusters by their ids. While the exports or the id of a cluster are not known, it is also
+ * part of a ServiceImport whose recorded order has an export of it, since its id may have been another one (L134).
  * @param ownId id of the local cluster; in the status, this id stands for the local cluster, never for a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {
@@ -71,6 +83,9 @@ export function isMember(observed: Standing, exporter: Exporter, ownId: string |
       ? annotations[Annotation.localDiscovery] === name
       : (annotations[Annotation.remoteDiscovery] ?? '').split(',').includes(federatedEntry(name, target.link.cluster));
   if (isTold) return true;
+  const isNamedAsLocal = target !== undefined && target.link.cluster === ownId;
+  const isUnknown = !exporter.isKnown || exporter.id === undefined;
+  if (isUnknown && !isNamedAsLocal && recordedClusters(observed).includes(target?.link.cluster ?? '')) return true;
   const clusters = live !== undefined && isOfImport(name, live) ? (live.status?.clusters ?? []) : [];
   const called = exporter.id ?? target?.link.cluster;
   return clusters.some(({ cluster }) => cluster === called && (target === undefined || cluster !== ownId));

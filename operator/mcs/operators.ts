@@ -6,9 +6,9 @@ import { Annotation } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Operators } from '../mirror/observed.ts';
 import { sourceOf } from '../source/owner.ts';
-import { isOfDerived, isOfImport, podServicesOf, type Standing } from './membership.ts';
+import { isOfDerived, isOfImport, podServicesOf, recordedOrder, type Standing } from './membership.ts';
 import type { ObservedImport } from './observed.ts';
-import { isLocalEntry, recordedOrder } from './precedence.ts';
+import { isLocalEntry } from './precedence.ts';
 
 /** Returns the namespace of the operator that an object names; undefined if it names none. */
 export const namedOperator = ({ metadata }: KubeObject): string | undefined =>

@@ -113,6 +113,11 @@ export class ImportParties {
     return this.#identity.targets.get(cluster) ?? cluster;
   }
 
+  /** Reports whether the id of a target cluster is known. */
+  hasId(cluster: string): boolean {
+    return this.#identity.targets.has(cluster);
+  }
+
   /**
    * Discards the known ids, so that they are decided anew. Called when the id that a cluster claims, or the set of
    * clusters that take part, may have changed.

@@ -7,8 +7,7 @@
  * outlives a restart. The annotation is not trusted: entries that match no export are ignored. Pure.
  */
 import { createHash } from 'node:crypto';
-import { Annotation } from '../../crds/wire.ts';
-import { isOfImport } from './membership.ts';
+import { recordedOrder } from './membership.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
 /**
@@ -28,10 +27,6 @@ export const entryOf = (exporter: Exporter, uid: string): string => {
 
 /** Reports whether an entry of the recorded order stands for an export of the local cluster. */
 export const isLocalEntry = (entry: string): boolean => entry.startsWith('/');
-
-/** Returns the recorded order; undefined if there is no ServiceImport of ours, or if it records none. */
-export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'live'>): string | undefined =>
-  live !== undefined && isOfImport(name, live) ? live.metadata.annotations?.[Annotation.exports] : undefined;
 
 /**
  * Returns the place of each entry in the recorded order, starting at 0. The result is empty while the ServiceImport is

@@ -5,11 +5,14 @@
  */
 import type { KubeObject } from '../kube/objects.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
-import { isOfImport } from './membership.ts';
+import { isOfImport, recordedClusters } from './membership.ts';
 import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
 
-/** How the store keeps ServiceImports: cut to the fields that are read, and indexed by the clusters in their status. */
-export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf } } as const;
+/**
+ * How the store keeps ServiceImports: cut to the fields that are read, and indexed by the clusters in their status and
+ * in the recorded order of their exports.
+ */
+export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf, recorded: recordedIn } } as const;
 
 /** Listener for changes of ServiceImports. */
 export interface ImportListener {
@@ -56,6 +59,11 @@ export class WatchedImports {
 /** Returns the ids of the clusters that the status of a ServiceImport names; none if the ServiceImport is not ours. */
 function clustersOf(object: ServiceImport): readonly string[] {
   return isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
+}
+
+/** Returns the target clusters of the recorded order, by the cluster names of their Links. */
+function recordedIn(object: ServiceImport): readonly string[] {
+  return recordedClusters({ name: object.metadata.name, live: object }).filter((cluster) => cluster !== '');
 }
 
 function trimImport(object: ServiceImport): ServiceImport {

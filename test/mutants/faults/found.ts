@@ -349,4 +349,16 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'the histories of the gateway policy are its own: test/operator/access/histories.test.ts',
   },
+  {
+    rule: 'L134',
+    by: 'a reading of the code',
+    defects: ['L134 a cluster whose id has yet to be read has no part in a ServiceImport that has no object of it'],
+    outside: 'a headless export without pods must be the older one, and the operator restart while its cluster is away',
+  },
+  {
+    rule: 'L137',
+    by: 'a reading of the code',
+    defects: ['L137 a target that is called as the cluster itself may yet export'],
+    outside: 'no target of a history is called as the cluster itself',
+  },
 ];

@@ -387,9 +387,8 @@ describe('what is not known (K5)', () => {
     expect(before.live?.status?.clusters).toEqual([{ cluster: 'here' }]);
     expect(before.imported).toHaveLength(1);
     expect(after(observed([shadow], { ...before, local: own }))).toEqual(before);
-    expect(
-      after(observed([{ ...shadow, serviceExport: undefined }], { ...before, local: local({ id: 'here' }) })),
-    ).toEqual(NOTHING);
+    for (const of of [{}, { serviceExport: undefined }, { isKnown: false, mayExport: true }])
+      expect(after(observed([{ ...shadow, ...of }], { ...before, local: local({ id: 'here' }) }))).toEqual(NOTHING);
   });
 
   const before = after(observed([target('west'), target('north')]));
@@ -410,6 +409,34 @@ describe('what is not known (K5)', () => {
     expect(now.live?.status?.clusters).toEqual([{ cluster: 'id-north' }, { cluster: 'id-west' }]);
     expect(now.imported).toEqual(before.imported);
   });
+
+  test.each([undefined, 'id-other'])(
+    'stays of a cluster with no object here whose id has yet to be read, or is another by now: %s (L134)',
+    (id) => {
+      const uid = (of: string, createdAt: string) => ({
+        ...serviceExport(createdAt),
+        metadata: { ...serviceExport(createdAt).metadata, uid: of },
+      });
+      const east = target('east', {
+        service: service({ clusterIP: 'None' }),
+        slices: [],
+        serviceExport: uid('e', '2025-06-01T00:00:00Z'),
+      });
+      const west = target('west', { serviceExport: uid('w', '2026-02-01T00:00:00Z') });
+      const had = after(observed([east, west]));
+      expect([had.imported, had.podServices]).toEqual([[], []]);
+      expect(had.live?.status?.clusters).toEqual([{ cluster: 'id-east' }]);
+      const unread = { ...east, id, isKnown: false, serviceExport: undefined, service: undefined, slices: undefined };
+      const kept = after(observed([unread, west], { ...had, isSettled: true }));
+      expect(kept.live?.spec).toEqual(had.live?.spec);
+      expect(after(observed([east, west], { ...kept, isSettled: true }))).toEqual(had);
+      const own = exporting({ service: service({ clusterIP: 'None' }), slices: [] });
+      const ofOwn = after(observed([west], { local: own }));
+      const unreadOwn = local({ id: undefined, isKnown: false, slices: undefined });
+      const keptOwn = after(observed([west], { ...ofOwn, local: unreadOwn, isSettled: true }));
+      expect(keptOwn.live?.spec).toEqual(ofOwn.live?.spec);
+    },
+  );
 
   test('keeps slices that have lost their label, which they get back (A6)', () => {
     const imported = before.imported.map((each) => withoutLabel(each, 'kubernetes.io/service-name'));

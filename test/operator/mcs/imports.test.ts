@@ -736,6 +736,24 @@ describe('the controller of ServiceImports', () => {
     expect(clusters()).toBe('b,d,id-a,id-c');
   });
 
+  it('has a part of a cluster without an object here by the recorded order while its id is not read (E6, K2, L134)', async () => {
+    const headless = target('a', { service: service({ clusterIP: 'None' }), slices: [] });
+    await start(headless);
+    await eventually('it has a status', async () => clusters() === 'id-a');
+    await end();
+    claims.set('a', undefined);
+    reading.clear();
+    mayWrite = false;
+    await start({ ...headless, isKnown: false, serviceExport: undefined, service: undefined });
+    await eventually('it is found', async () => imports.partsOf('a').has('shop/web'));
+    expect(clusters()).toBe('id-a');
+    mayWrite = true;
+    claims.set('a', 'id-a');
+    await change(target('a', GONE));
+    await eventually('it is gone', async () => live() === undefined);
+    expect([...imports.partsOf('a')]).toEqual([]);
+  });
+
   it('waits for the namespace, and imports as soon as it is there (K2)', async () => {
     stage.east.store.delete('v1', 'Namespace', undefined, 'shop');
     await start(target('a'));

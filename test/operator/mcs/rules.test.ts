@@ -100,6 +100,8 @@ class Draw {
     const isKnown = this.chance(0.85);
     return (gateways ? target : flat)(cluster, {
       isKnown,
+      // After a restart the id is not known either.
+      ...(!isKnown && this.chance(0.5) && { id: undefined }),
       serviceExport: isKnown ? exported?.serviceExport : undefined,
       service: isKnown ? exported?.service : undefined,
       slices: this.chance(0.2) ? undefined : this.slices(),

@@ -15,10 +15,16 @@ export interface Cluster {
   readonly target: TargetExporter | undefined;
 }
 
-const clustersOf = ({ local, targets }: ObservedImport): readonly Cluster[] => [
+const clustersOf = ({ local, targets, imported }: ObservedImport): readonly Cluster[] => [
   { id: local.id ?? '', party: local, target: undefined },
-  ...targets.map((target) => ({ id: target.id ?? '', party: target, target })),
+  ...targets.map((target) => ({ id: target.id ?? formerId(target, imported), party: target, target })),
 ];
+
+/** What a cluster is called whose id is not known: as its slices say, or else as its Link does. */
+function formerId({ link }: TargetExporter, imported: readonly EndpointSlice[]): string {
+  const of = imported.filter(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'] === link.cluster);
+  return of.map(sourceOf).find((id) => id !== '') ?? link.cluster;
+}
 
 const numberOf = ({ port, protocol = 'TCP' }: ServicePort): string => `${port}/${protocol}`;
 const nameOf = ({ name = '' }: ServicePort): string => name;
@@ -100,6 +106,8 @@ const idsIn = ({ live }: Pick<Standing, 'live'>): readonly string[] =>
 /** Reports whether a ServiceImport is made of a cluster, by what there is of it. */
 const isPartOf = (given: ObservedImport, { id, target }: Cluster): boolean => {
   const { name, derived, podServices, imported } = given;
+  const order = given.live?.metadata.annotations?.['linkspan.dev/exports'] ?? '';
+  if (order.split(',').some((entry) => entry.startsWith(`${target?.link.cluster ?? ''}/`))) return true;
   if (idsIn(given).includes(id) || imported.some((each) => sourceOf(each) === id)) return true;
   const { annotations = {} } = derived?.metadata ?? {};
   if (target === undefined) return annotations['multicluster.linkerd.io/local-discovery'] === name;
