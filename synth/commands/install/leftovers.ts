@@ -2,7 +2,7 @@
  * What the operator has made in a cluster and keeps: mirrors, federated Services, ServiceImports with their Services, and the
  * routes of ServiceFailovers. Without the operator nobody follows them, and clients are led to addresses that are gone.
  */
-import { Label, RouteApi, Value } from '../../../crds/wire.ts';
+import { Label, LOCAL_MIRROR, RouteApi, Value } from '../../../crds/wire.ts';
 import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
 import { SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
 import { keyOf, type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
@@ -11,6 +11,7 @@ import type { Problem } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
 import { readFederated } from '../common/federated.ts';
 import { SERVICE_FAILOVERS } from '../common/kinds.ts';
+import { followerOf, linkedClusters, type LinksLeft } from './links-left.ts';
 
 /** The kinds of routes that divide the requests of a ServiceFailover. */
 const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Resource => ({
@@ -21,23 +22,24 @@ const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Res
   namespaced: true,
 }));
 
-/** What is left, each with the command that removes it. @param hasLinks mirrors of Links go with these */
-export const leftovers = async (cluster: Cluster, hasLinks: boolean): Promise<readonly Problem[]> =>
+/** What is left, each with the command that removes it. Mirrors of Links go with these, or stay with these. */
+export const leftovers = async (cluster: Cluster, links: LinksLeft): Promise<readonly Problem[]> =>
   (
     await Promise.all([
-      hasLinks ? [] : mirrors(cluster),
-      federated(cluster),
+      mirrors(cluster, linkedClusters(links)),
+      federated(cluster, links),
       imports(cluster),
       ...ROUTES.map((of) => routes(cluster, of)),
     ])
   ).flat();
 
-const mirrors = async (cluster: Cluster): Promise<readonly Problem[]> => {
+const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>): Promise<readonly Problem[]> => {
   const found = await cluster.list(SERVICES, {
     labelSelector: `${Label.clusterName},${Label.mirroredService}=${Value.true}`,
   });
   const byCluster = Map.groupBy(found, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
-  return [...byCluster].map(([name, { length }]) => ({
+  const left = [...byCluster].filter(([name]) => !linked.has(name));
+  return left.map(([name, { length }]) => ({
     object: `mirrors of ${name} in ${cluster.context}`,
     reason: `${length} are left without a Link`,
     remedy: 'wait until the operator has removed them, or see its log',
@@ -48,20 +50,27 @@ const mirrors = async (cluster: Cluster): Promise<readonly Problem[]> => {
 const removalOf = (cluster: Cluster, namespace: string, words: readonly string[]): string =>
   `\`${kubectl(cluster, '--namespace', namespace, 'delete', ...words)}\``;
 
-const federated = async (cluster: Cluster): Promise<readonly Problem[]> => {
+const federated = async (cluster: Cluster, links: LinksLeft): Promise<readonly Problem[]> => {
   const [found, labelled] = await Promise.all([
     readFederated(cluster),
     cluster.list(SERVICES, { labelSelector: Label.federated }),
   ]);
   const local = new Set(labelled.map(keyOf));
-  return found.map(({ service: { metadata }, member }) => {
+  const left = found.filter((each) => followerOf(links, each) !== 'others');
+  return left.map((each) => {
+    const { metadata } = each.service;
+    const { member } = each;
     const { namespace = '', name } = metadata;
     const unlabel = kubectl(cluster, '--namespace', namespace, 'label', 'service', member, `${Label.federated}-`);
     const removal = `delete it: ${removalOf(cluster, namespace, [`service/${name}`])}`;
+    const ending = local.has(`${namespace}/${member}`)
+      ? `take its member out with \`${unlabel}\`, or ${removal}`
+      : removal;
+    const isStopped = followerOf(links, each) === 'local-mirror';
     return {
       object: cluster.title(SERVICES.kind, metadata),
       reason: 'is a federated Service that nobody would follow',
-      remedy: local.has(`${namespace}/${member}`) ? `take its member out with \`${unlabel}\`, or ${removal}` : removal,
+      remedy: isStopped ? `scale Deployment ${LOCAL_MIRROR} up, which follows it; or ${ending}` : ending,
     };
   });
 };

@@ -25,6 +25,7 @@ import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
 import { leftovers } from './leftovers.ts';
+import { linkProblems, readLinks } from './links-left.ts';
 import { installManifests } from './manifests.ts';
 import { type Content, othersIn } from './namespace-content.ts';
 import { namespaceWords } from './next-step.ts';
@@ -75,14 +76,14 @@ const remove = async (
   await releaseNamespace(cluster, flags.namespace, report);
 };
 
-/** What still needs the installation, or would be left without it. */
+/** What still needs the installation, or would be left without it. Links that others write for again do not. */
 const usedBy = async (
   cluster: Cluster,
   namespace: string,
   { objects, isGatewayStaying }: Plan,
 ): Promise<readonly Problem[]> => {
   const [links, readers, elsewhere] = await Promise.all([
-    cluster.list(LINKS, { namespace }),
+    readLinks(cluster, namespace),
     readersOf(cluster, namespace),
     otherInstallations(cluster, namespace),
   ]);
@@ -96,12 +97,8 @@ const usedBy = async (
       reason: 'is of the policy that admits clients to a gateway that stays: without it, everyone is refused',
       remedy: linkspan(cluster, 'upgrade', '--gateway-access', 'open', ...namespaceWords(namespace), '--apply'),
     })),
-    ...links.map(({ metadata }) => ({
-      object: cluster.title('Link', metadata),
-      reason: 'is there',
-      remedy: linkspan(cluster, 'unlink', '--name', metadata.name, ...namespaceWords(namespace), '--apply'),
-    })),
-    ...(await leftovers(cluster, links.length > 0)),
+    ...linkProblems(cluster, namespace, links),
+    ...(await leftovers(cluster, links)),
     ...readerProblems(
       cluster,
       namespace,

@@ -31,21 +31,21 @@ export interface LocalState extends Writing {
 /** What becomes of Linkerd's local mirror on the way back: two never hold one Lease. */
 export const STANDS_BY = `it stands by while the operator holds Lease ${LOCAL_WRITE_LEASE}, and takes over when the operator is uninstalled`;
 
-/** Reads it; undefined if Linkerd's local mirror is not installed. */
-export const readLocal = async (
-  cluster: Pick<Cluster, 'find' | 'list'>,
+/** The Links of a namespace by name, with who writes for each; all Leases, and who leads the operators. */
+export const readWritten = async (
+  cluster: Pick<Cluster, 'list'>,
   namespace: string,
-): Promise<LocalState | undefined> => {
-  const deployment = await cluster.find<Deployment>(DEPLOYMENTS, { namespace, name: LOCAL_MIRROR });
-  if (deployment === undefined) return undefined;
-  const [found, objects, federated] = await Promise.all([
+): Promise<{
+  readonly leases: ReadonlyMap<string, Lease>;
+  readonly leader: string;
+  readonly links: readonly WrittenLink[];
+}> => {
+  const [found, objects] = await Promise.all([
     cluster.list<Lease>(LEASES, { namespace }),
     cluster.list<LinkObject>(LINKS, { namespace }),
-    readFederated(cluster),
   ]);
   const leases = new Map(found.map((lease) => [lease.metadata.name, lease]));
   const operators = leases.get(OPERATOR_LEASE);
-  const leader = holderOf(operators);
   const links = objects
     .map((link) => {
       const { name } = link.metadata;
@@ -56,6 +56,20 @@ export const readLocal = async (
       };
     })
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return { leases, leader: holderOf(operators), links };
+};
+
+/** Reads it; undefined if Linkerd's local mirror is not installed. */
+export const readLocal = async (
+  cluster: Pick<Cluster, 'find' | 'list'>,
+  namespace: string,
+): Promise<LocalState | undefined> => {
+  const deployment = await cluster.find<Deployment>(DEPLOYMENTS, { namespace, name: LOCAL_MIRROR });
+  if (deployment === undefined) return undefined;
+  const [{ leases, leader, links }, federated] = await Promise.all([
+    readWritten(cluster, namespace),
+    readFederated(cluster),
+  ]);
   // An operator that elects no leader is known by the Links that it writes for.
   const isOurs = (holder: string): boolean =>
     leader === '' ? links.some((each) => each.writer === 'operator' && each.holder === holder) : leader === holder;

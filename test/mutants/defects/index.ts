@@ -1,9 +1,10 @@
 /**
  * The defects that put back what the operator once did wrong (test/mutants/faults.ts), and those that show that each class of
- * plans can fail; one file for each folder of the operator, and one for what reviews found.
+ * plans can fail; one file for each folder of the operator, one for what reviews found, and one for commands.
  */
 import type { Defect } from '../defect.ts';
 import { ACCESS } from './access.ts';
+import { COMMANDS } from './commands.ts';
 import { FAILOVER } from './failover.ts';
 import { FEDERATION } from './federation.ts';
 import { GATEWAY } from './gateway.ts';
@@ -33,4 +34,5 @@ export const DEFECTS: readonly Defect[] = [
   ...IMPORTS,
   ...PROCESS,
   ...REVIEWED,
+  ...COMMANDS,
 ];

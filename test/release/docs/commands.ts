@@ -104,7 +104,10 @@ waits for the operator, and lets everyone in again. An installation of a newer v
 The exit code is 0 also if there are changes, and 1 if a cluster stands in the way.`,
   uninstall: `It refuses while anything needs the installation, or would be left with nobody to follow it: Links and their mirrors,
 accounts with which other clusters read this one, however they were made, federated Services, ServiceImports with their
-Services, and the routes of ServiceFailovers. Each is named, with the command that removes it. Then it deletes what carries the label \`app.kubernetes.io/managed-by: linkspan\`, which \`install\` puts on what
+Services, and the routes of ServiceFailovers. Each is named, with the command that removes it. A Link that
+[\`migrate --back\`](migrate.md#back) has handed back stays with its mirrors: it is suspended, and Linkerd's controller holds its
+Lease. So do federated Services whose members are in clusters of such Links, or are local ones that a running
+\`linkerd-local-service-mirror\` follows, unless they lead through gateways. Then it deletes what carries the label \`app.kubernetes.io/managed-by: linkspan\`, which \`install\` puts on what
 it makes: first the Deployments, then, when the operator has stopped, the rest, and the CRD and the namespace last.
 
 \`\`\`sh

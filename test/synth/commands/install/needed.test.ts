@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { requireBinary } from '../../../cluster/real/binaries.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { installCrd, type ObjectRef } from '../../../cluster/workload/index.ts';
-import { namespace, objectRef, service } from '../../../support/builders.ts';
+import { link, namespace, objectRef, service } from '../../../support/builders.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { installMcs, serviceExport, serviceImportRef } from '../../../support/mcs.ts';
 import { linkspanHere } from '../../in-process.ts';
@@ -157,6 +157,108 @@ onEachBacking('what needs an installation', (backing) => {
       expect((await run('uninstall')).code).toBe(0);
     },
   );
+
+  describe("are Links that are not Linkerd's controllers' again", () => {
+    const suspended = link('west', {}, { annotations: { 'linkspan.dev/suspended': 'true' } });
+    const heldBy = (holderIdentity: string, name = 'service-mirror-write-west'): ObjectRef =>
+      ({
+        ...ref('coordination.k8s.io/v1', 'Lease', name),
+        spec: {
+          holderIdentity,
+          leaseDurationSeconds: 30,
+          renewTime: new Date().toISOString().replace('Z', '000Z'),
+        },
+      }) as ObjectRef;
+    const operator = () => heldBy('linkspan-0', 'linkspan-operator');
+    const mirror = (cluster: string) =>
+      service(`web-${cluster}`, {
+        namespace: 'shop',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': cluster },
+      });
+    const joined = (members: string, local?: string): ObjectRef =>
+      service('web-federated', {
+        namespace: 'shop',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true' },
+        annotations: {
+          'multicluster.linkerd.io/remote-discovery': members,
+          ...(local !== undefined && { 'multicluster.linkerd.io/local-discovery': local }),
+        },
+      });
+    const localMirror = (replicas: number): ObjectRef => {
+      const { spec } = controller as unknown as { readonly spec: object };
+      return {
+        ...ref('apps/v1', 'Deployment', 'linkerd-local-service-mirror'),
+        spec: { ...spec, replicas },
+      } as ObjectRef;
+    };
+    const deleting = '`kubectl … --namespace shop delete service/web-federated`';
+    const unfollowed = (remedy: string): string =>
+      `error: Service shop/web-federated of east: is a federated Service that nobody would follow (${remedy})`;
+    const isThere = (reason: string, remedy: string): string =>
+      `error: Link linkerd-multicluster/west of east: ${reason} (${remedy})`;
+    const unlink = 'linkspan unlink --name west --apply …';
+    const back = 'linkspan migrate west --back --apply …';
+
+    test(
+      'not one that is, with its mirrors and the federated Services of its cluster',
+      { timeout: 60_000 },
+      async () => {
+        const handedBack = [suspended, heldBy('linkerd-controller-0'), operator(), mirror('west')];
+        expect(await errorsWith([...handedBack, joined('web@west')])).toEqual([]);
+        expect(await errorsWith([...handedBack, joined('web@west', 'web'), localMirror(1)])).toEqual([]);
+        // Of an operator that has released its Lease.
+        expect(await errorsWith([suspended, heldBy('linkerd-controller-0'), mirror('west')])).toEqual([]);
+      },
+    );
+
+    test(
+      'but mirrors and federated Services of others, and members that nobody adds',
+      { timeout: 60_000 },
+      async () => {
+        const handedBack = [suspended, heldBy('linkerd-controller-0'), operator()];
+        expect(await errorsWith([...handedBack, mirror('north')])).toEqual([
+          'error: mirrors of north in east: 1 are left without a Link (wait until the operator has removed them, or see its log)',
+        ]);
+        const started = 'scale Deployment linkerd-local-service-mirror up, which follows it; or ';
+        expect(await errorsWith([...handedBack, joined('web@west', 'web'), localMirror(0)])).toEqual([
+          unfollowed(`${started}delete it: ${deleting}`),
+        ]);
+        for (const each of [[joined('web@west', 'web')], [joined('web@west,web@north'), localMirror(1)]])
+          expect(await errorsWith([...handedBack, ...each])).toEqual([unfollowed(`delete it: ${deleting}`)]);
+        const throughGateways = labelled(service('web-federated', { namespace: 'shop' }), {
+          'mirror.linkerd.io/mirrored-service': 'true',
+          'linkspan.dev/federation': 'gateway',
+        });
+        expect(await errorsWith([...handedBack, throughGateways, localMirror(1)])).toEqual([
+          unfollowed(`delete it: ${deleting}`),
+        ]);
+      },
+    );
+
+    test.each<[string, () => readonly ObjectRef[], string, string]>([
+      [
+        'is suspended, and nobody has taken over',
+        () => [suspended, operator()],
+        'is suspended, and nobody writes for it',
+        `to keep its mirrors, have Linkerd's controller write for it: ${back}; or ${unlink}`,
+      ],
+      [
+        'is suspended, and the operator has not let go of',
+        () => [suspended, operator(), heldBy('linkspan-0')],
+        'is suspended, and linkspan-0 still holds its Lease',
+        `to keep its mirrors, have Linkerd's controller write for it: ${back}; or ${unlink}`,
+      ],
+      [
+        'the operator takes over when the other lets go',
+        () => [link('west'), operator(), heldBy('linkerd-controller-0')],
+        'is there',
+        `leave it to linkerd-controller-0, which writes for it: ${back}; or ${unlink}`,
+      ],
+      ['the operator serves', () => [link('west'), operator(), heldBy('linkspan-0')], 'is there', unlink],
+    ])('such as one that %s', { timeout: 60_000 }, async (_, objects, reason, remedy) => {
+      expect(await errorsWith(objects())).toEqual([isThere(reason, remedy)]);
+    });
+  });
 
   describe('are objects that nobody would follow', () => {
     beforeAll(async () => {

@@ -241,6 +241,9 @@ onEachBacking("linkspan migrate beside Linkerd's local mirror", (backing) => {
       expect(await replicas()).toEqual([1, undefined]);
       expect(await holder()).toBe('linkspan-0');
       expect((await run('--back', '--apply')).stderr).toContain('nothing is left to do');
+      const uninstalled = await linkspan(directory, 'uninstall', `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`);
+      expect(uninstalled.stderr).not.toContain('error: ');
+      expect(uninstalled.code).toBe(0);
       await clusters.stopOperators();
       await eventually('it has taken over', async () => (await holder()) === 'linkerd-local-service-mirror-0');
     },
