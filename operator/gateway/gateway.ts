@@ -34,6 +34,8 @@ export interface GatewayOptions {
   readonly network: Pick<Network, 'resolve' | 'probe'>;
   /** Returns the ClusterIP of the probe Service; undefined while there is none. */
   readonly probeAddress: () => string | undefined;
+  /** Returns the addresses that the endpoints of the probe Service list; empty if there are none. */
+  readonly listedAddresses: () => readonly string[];
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly report: GatewayReport;
@@ -168,15 +170,21 @@ export class Gateway {
     );
   }
 
-  /** Returns the probe Service, by its ClusterIP so that no name is resolved, or the addresses of the gateway. */
+  /**
+   * Returns the probe Service, by its ClusterIP so that no name is resolved, or the addresses of the gateway. Until these
+   * are known, they are those that the probe Service leads to from before a restart. Undefined if there is nothing to probe.
+   */
   #probeTargets(link: string, { port }: ProbeSettings): readonly ProbeTarget[] | undefined {
-    const { config, probeAddress } = this.#options;
+    const { config, probeAddress, listedAddresses } = this.#options;
     const target = (host: string, address: string | undefined): readonly ProbeTarget[] => {
       const at = config.probeConnectTo.get(host) ?? (address === undefined ? undefined : { host: address, port });
       return at === undefined ? [] : [{ host, at }];
     };
-    if (config.probeVia === 'address') return (this.#inUse?.addresses ?? []).flatMap((each) => target(each, each));
-    const found = target(`${probeName(link)}.${config.namespace}.svc`, probeAddress());
+    const { addresses = [] } = this.#inUse ?? {};
+    const found =
+      config.probeVia === 'service'
+        ? target(`${probeName(link)}.${config.namespace}.svc`, probeAddress())
+        : (addresses.length > 0 ? addresses : listedAddresses()).flatMap((each) => target(each, each));
     return found.length === 0 ? undefined : found;
   }
 

@@ -23,7 +23,14 @@ import { SessionParty } from '../federation/session-party.ts';
 import { SessionImports } from '../mcs/session-party.ts';
 import { Mirrors } from '../mirrors/mirrors.ts';
 import { NamespaceBudget } from '../source/write-scope.ts';
-import { aliveBy, linkViewOf, observeServed, probeAddress, probeManifests } from '../mirrors/observe.ts';
+import {
+  aliveBy,
+  linkViewOf,
+  observeServed,
+  probeAddress,
+  probeEndpoints,
+  probeManifests,
+} from '../mirrors/observe.ts';
 import { knowledgeOf } from '../failover/readiness.ts';
 import { Reachability } from '../served/reachability.ts';
 import { isApplied } from '../served/selection.ts';
@@ -107,6 +114,7 @@ export class Session implements GatewayListener {
       families,
       network: tuning.network ?? machineNetwork,
       probeAddress: () => probeAddress(this.#settings, env.source),
+      listedAddresses: () => probeEndpoints(this.#settings, env.source),
       metrics,
       log,
       report,

@@ -89,6 +89,11 @@ export function refreshedEndpoints(
   });
 }
 
+/** Returns the addresses of the gateway that our endpoints of one Service list, ready or not, each once. */
+export const gatewayAddresses = (owned: OwnedObjects, service: string): readonly string[] => [
+  ...new Set(gatewaysOf(owned, service).flatMap(({ addresses }) => addresses)),
+];
+
 /** Returns of each of our Services that lead to the gateway, and have addresses, whether these are ready. */
 export const gatewayReadiness = (owned: OwnedObjects): readonly boolean[] =>
   owned.services

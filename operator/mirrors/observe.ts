@@ -8,7 +8,7 @@ import type { OperatorConfig } from '../config/config.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/manifests.ts';
-import { gatewayReadiness } from '../mirror/gateway-endpoints.ts';
+import { gatewayAddresses, gatewayReadiness } from '../mirror/gateway-endpoints.ts';
 import type { GatewayView, LinkView, NamespaceState, Observed, OwnedObjects } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
@@ -132,6 +132,12 @@ export const probeAddress = (
   const address = services.find(({ metadata }) => metadata.name === probeName(name))?.spec?.clusterIP;
   return isIP(address ?? '') === 0 ? undefined : address;
 };
+
+/** Returns the addresses that the endpoints of a Link's probe Service list; empty if there are none. */
+export const probeEndpoints = (
+  { name, cluster }: Pick<LinkSettings, 'name' | 'cluster'>,
+  source: Pick<SourceStores, 'probesOf'>,
+): readonly string[] => gatewayAddresses(source.probesOf(cluster, name), probeName(name));
 
 /**
  * Returns the last verdict on a gateway: it was not alive if its Link said so, or if none of the mirrors of its cluster that

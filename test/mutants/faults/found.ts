@@ -335,6 +335,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'one of 20,000 histories draws it',
   },
   {
+    rule: 'L126',
+    by: 'a reading of the code',
+    defects: ['a gateway without a known address fails its probes'],
+    outside: 'histories probe through the probe Service',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -45,11 +45,13 @@ function setUp(
   probeVia: OperatorConfig['probeVia'] = 'service',
   {
     probeAddress = () => undefined,
+    listedAddresses = () => [],
     probe = (request, signal) => machineNetwork.probe(request, signal),
     connectTo = new Map([SERVICE_HOST, '203.0.113.1'].map((host) => [host, remote.address])),
     wasAlive = () => undefined,
   }: {
     readonly probeAddress?: () => string | undefined;
+    readonly listedAddresses?: () => readonly string[];
     readonly probe?: Network['probe'];
     readonly connectTo?: OperatorConfig['probeConnectTo'];
     readonly wasAlive?: () => boolean | undefined;
@@ -70,6 +72,7 @@ function setUp(
     families: new Set(['IPv4']),
     network: { resolve, probe },
     probeAddress,
+    listedAddresses,
     wasAlive,
     metrics,
     log: recordingLog(lines),
@@ -189,6 +192,44 @@ describe('the probe Service of a gateway (F4)', () => {
     service.address = '10.96.0.7';
     await eventually('it is alive', async () => gateway.view!.alive === true);
     expect(probes.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a gateway whose name is not answered after a restart, and that is probed at its addresses (L126)', () => {
+  /** Fails every lookup until there is an answer. */
+  function unanswered(listed: readonly string[]) {
+    const dns: { answer?: readonly string[] } = {};
+    const resolve = async () => dns.answer ?? Promise.reject(new Error('SERVFAIL'));
+    const probe: Network['probe'] = (request, signal) =>
+      request.host === '203.0.113.9' ? Promise.reject(new Error('no route')) : machineNetwork.probe(request, signal);
+    const judging = setUp(resolve, 'address', { listedAddresses: () => listed, probe });
+    judging.gateway.start(settings({ probeSpec: { ...PROBE, failureThreshold: '1' } }));
+    return { dns, ...judging };
+  }
+
+  it('has no verdict while no address is known: nothing is probed', async () => {
+    const { dns, gateway, metric, judged } = unanswered([]);
+    await eventually('the lookup has failed', async () => gateway.findings().resolved?.status === 'False');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(gateway.view!.alive).toBeUndefined();
+    expect(await metric('gateway_probes')).toEqual([]);
+    dns.answer = ['203.0.113.1'];
+    await judged(true);
+  });
+
+  it('is probed at the addresses that its endpoints have from before, and is found dead there', async () => {
+    const { judged } = unanswered(['203.0.113.1']);
+    await judged(true);
+    expect(remote.hosts).toContain('203.0.113.1:4191');
+    await remote.die();
+    await judged(false);
+  });
+
+  it('is probed at the addresses that are found, once there are any', async () => {
+    const { dns, judged } = unanswered(['203.0.113.9']);
+    await judged(false);
+    dns.answer = ['203.0.113.1'];
+    await judged(true);
   });
 });
 

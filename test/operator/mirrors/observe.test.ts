@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { probeAddress } from '../../../operator/mirrors/observe.ts';
+import { probeAddress, probeEndpoints } from '../../../operator/mirrors/observe.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
+import { ownedEndpoints, ownedSlice } from '../mirror/observed.ts';
 
 const probe = (name: string, clusterIP?: string): OwnedObjects['services'][number] => ({
   metadata: { name, namespace: 'linkerd-multicluster' },
@@ -22,4 +23,18 @@ test.each<readonly [string, OwnedObjects['services'], string | undefined]>([
     }),
   };
   expect(probeAddress({ name: 'west', cluster: 'far-west' }, source)).toBe(address);
+});
+
+test('the addresses that a probe Service leads to are those of its endpoints and slices, ready or not (L126)', () => {
+  const source = {
+    probesOf: (): OwnedObjects => ({
+      services: [probe('probe-west', '10.96.0.7')],
+      endpoints: [
+        ownedEndpoints('probe-west', [{ notReadyAddresses: [{ ip: '203.0.113.1' }] }]),
+        ownedEndpoints('probe-former', [{ addresses: [{ ip: '203.0.113.9' }] }]),
+      ],
+      slices: [ownedSlice('probe-west-ipv4', 'probe-west', { addresses: ['203.0.113.1', '203.0.113.2'], ready: true })],
+    }),
+  };
+  expect(probeEndpoints({ name: 'west', cluster: 'far-west' }, source)).toEqual(['203.0.113.1', '203.0.113.2']);
 });
