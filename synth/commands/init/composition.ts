@@ -9,10 +9,16 @@ import type { Found, FoundLink } from './found.ts';
 import { addressesOf, isSame, linkSettings } from './link-settings.ts';
 import type { Surveyed } from './survey.ts';
 
-/** A member, and how its gateway was installed. */
-export interface Member extends Surveyed {
+/** A member, how its gateway was installed, and who may come through it. */
+export interface Member extends Surveyed, Readonly<Partial<Record<(typeof GATEWAY_FIELDS)[number], unknown>>> {
   readonly gateway: Readonly<Record<string, unknown>> | undefined;
 }
+
+/** What an operator keeps of the gateway of its own cluster. In a file, each member has it for itself. */
+const GATEWAY_FIELDS = ['gatewayAccess', 'gatewayTcp'] as const;
+
+/** What is not of all operators. A file has the domains of a cluster as its member's. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'clusterDomain', 'trustDomain']);
 
 /** What the file has of what runs. */
 export interface Composition {
@@ -62,6 +68,7 @@ export const composition = (surveyed: readonly Surveyed[], found: readonly Found
   for (const [index, { context }] of surveyed.entries()) {
     if (!isUsed(index)) notes.push(`context ${context} is left out: no Link leads to it or from it`);
   }
+  notes.push(...networkNotes(surveyed, found, linked));
   const isFlat = linked.some((each) => each.isFlat);
   const serviceExports = !(linked.length > 0 && linked.every(({ link }) => link.spec?.serviceExports === false));
   const pairOf = ({ source, target }: Linked): Pair => ({ source: names[source] ?? '', target: names[target] ?? '' });
@@ -146,14 +153,31 @@ const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], fo
   const gateway: MulticlusterProps['gateway'] = found[index]?.installed?.gateway;
   const isGiven = gateway !== undefined && gateway !== false && Object.keys(gateway).length > 0;
   const isTarget = known !== undefined || member.gatewayAddresses.length > 0;
+  const { operator = {} } = found[index] ?? {};
   return {
     ...member,
+    ...Object.fromEntries(
+      GATEWAY_FIELDS.filter((name) => operator[name] !== undefined).map((name) => [name, operator[name]]),
+    ),
     gatewayAddresses: known ?? member.gatewayAddresses,
     gateway: isGiven && isTarget ? { ...gateway } : undefined,
   };
 };
 
-/** The operator of all clusters that have Links; a file has one. */
+/** A file has networks by who comes from them, a gateway that was installed has them all. */
+const networkNotes = (
+  surveyed: readonly Surveyed[],
+  found: readonly Found[],
+  linked: readonly Linked[],
+): readonly string[] =>
+  surveyed.flatMap(({ context }, index) => {
+    const { sourceNetworks = [] } = found[index]?.installed ?? {};
+    return sourceNetworks.length === 0 || !linked.some(({ target }) => target === index)
+      ? []
+      : `the gateway of context ${context} admits only ${sourceNetworks.join(', ')}: write them as networks of the members that use it, or it is opened to all networks`;
+  });
+
+/** The operator of all clusters that have Links, or a gateway that it guards; a file has one. */
 const operatorOf = (
   surveyed: readonly Surveyed[],
   found: readonly Found[],
@@ -161,8 +185,13 @@ const operatorOf = (
   notes: string[],
 ): Composition['operator'] => {
   const operators = found.flatMap(({ operator }, index) => (operator === undefined ? [] : [{ operator, index }]));
-  const isSource = (index: number): boolean => linked.some(({ source }) => source === index);
-  const used = operators.filter(({ index }) => isSource(index) || linked.length === 0);
+  const isNeeded = ({ operator, index }: (typeof operators)[number]): boolean =>
+    linked.some(
+      ({ source, target }) => source === index || (target === index && operator['gatewayAccess'] !== undefined),
+    );
+  const used = operators
+    .filter((each) => linked.length === 0 || isNeeded(each))
+    .map(({ operator, index }) => ({ operator: ofAll(operator), index }));
   for (const { index } of operators) {
     if (used.every((each) => each.index !== index)) {
       notes.push(
@@ -183,3 +212,6 @@ const operatorOf = (
   }
   return first?.operator;
 };
+
+const ofAll = (operator: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(operator).filter(([name]) => !OWN_FIELDS.has(name)));

@@ -62,15 +62,13 @@ export const clusterFileText = (composed: Composition, options: FileOptions): Cl
 };
 
 /** Fields as lines of YAML, without aliases. */
-const yamlLines = (fields: Readonly<Record<string, unknown>>): readonly string[] =>
-  Object.keys(fields).length === 0
-    ? []
-    : Yaml.stringify(JSON.parse(JSON.stringify(fields)) as object)
-        .trimEnd()
-        .split('\n');
+const yamlLines = (fields: Readonly<Record<string, unknown>>): readonly string[] => {
+  const given = JSON.parse(JSON.stringify(fields)) as object;
+  return Object.keys(given).length === 0 ? [] : Yaml.stringify(given).trimEnd().split('\n');
+};
 
 const memberLines = (
-  { context, name, server, apiServer, domains, gatewayAddresses, gateway, silence }: Member,
+  { context, name, server, apiServer, domains, gatewayAddresses, gateway, gatewayAccess, gatewayTcp, silence }: Member,
   path: string,
   decide: (path: string, what: string) => string,
 ): readonly string[] => {
@@ -90,7 +88,7 @@ const memberLines = (
   }
   const addresses = gatewayAddresses.length === 0 ? [`gateway.${name}.example.com`] : gatewayAddresses;
   lines.push(`  gatewayAddresses: [${addresses.map(scalar).join(', ')}]`);
-  if (gateway !== undefined) lines.push(...yamlLines({ gateway }).map((line) => `  ${line}`));
+  lines.push(...yamlLines({ gateway, gatewayAccess, gatewayTcp }).map((line) => `  ${line}`));
   lines.push(
     `  # The networks that its requests come from, as in [198.51.100.0/26]; without them, gateways are open to all.`,
   );

@@ -241,4 +241,18 @@ export const REVIEWED: readonly Defect[] = [
     replace: 'export const isServiceName = (text: string): boolean => isDnsLabel(text) && /^[a-z]/.test(text);',
     tests: ['test/crds/names.test.ts', 'test/operator/mirrors/mirrors.test.ts'],
   },
+  {
+    name: 'a cluster file of what runs has no operator that only guards a gateway',
+    file: 'synth/commands/init/composition.ts',
+    find: "source === index || (target === index && operator['gatewayAccess'] !== undefined)",
+    replace: "source === index || (target === -1 && operator['gatewayAccess'] !== undefined)",
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+  },
+  {
+    name: 'a cluster file of what runs opens the gateway that an operator guards',
+    file: 'synth/commands/init/composition.ts',
+    find: 'GATEWAY_FIELDS.filter((name) => operator[name] !== undefined)',
+    replace: 'GATEWAY_FIELDS.filter((name) => operator[name] === null)',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+  },
 ];

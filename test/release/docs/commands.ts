@@ -278,9 +278,10 @@ Service. The name of a cluster is made of its context: \`east\` of \`admin@east\
 or nobody but you can know, has a comment \`DECIDE:\` in the file, and a note on stderr. Clusters are not written to.
 
 Where Linkspan runs already, the file has what runs: the image and the settings of the operator, by its Deployment and by
-what \`install\` has recorded; which clusters are linked, and in which direction; and for each Link what it has of its own,
-such as selectors and excluded keys. Clusters have the names that Links call them. What the file cannot have, or would
-change, is a note. The last notes are the commands that come next: \`linkspan synth\`, and \`linkspan plan\` for each folder.
+what \`install\` has recorded; for each cluster who may come through its gateway; which clusters are linked, and in which
+direction; and for each Link what it has of its own, such as selectors and excluded keys. Clusters have the names that
+Links call them. What the file cannot have, or would change, is a note. The last notes are the commands that come next:
+\`linkspan synth\`, and \`linkspan plan\` for each folder.
 
 \`\`\`sh
 linkspan init                                    # every context of the kubeconfig

@@ -53,6 +53,12 @@ const fileOf = (
     options,
   );
 
+const loaded = (text: string) => {
+  const checked = parseClusterFile(text);
+  if (!checked.ok) expect.fail(JSON.stringify(checked.errors));
+  return checked.value;
+};
+
 const read = (text: string): unknown => {
   const checked = parseClusterFile(text);
   expect(checked, text).toMatchObject({ ok: true });
@@ -144,6 +150,38 @@ describe('what runs', () => {
       operator: { image: 'a/b:2', credentialsSecrets: 'any' },
     });
     expect(text).toContain('# Found: Link west in context east\n');
+  });
+
+  test('has for each cluster who may come through its gateway, also where the cluster has no Links', () => {
+    const guarded = (access: object): Found => ({
+      ...NOTHING,
+      operator: { image: 'a/b:2', clusterDomain: 'w.local', trustDomain: 'w.example', ...access },
+      installed: { sourceNetworks: ['198.51.100.0/26'] },
+    });
+    const found = [
+      running({}, west.server),
+      guarded({ gatewayAccess: 'clients', gatewayTcp: 'clients' }),
+      guarded({ gatewayAccess: 'exported' }),
+    ];
+    const members = [east, { ...west, gatewayAddresses: ['203.0.113.10'] }, north];
+    const { text } = fileOf(members, OPTIONS, found);
+    expect(read(text)).toMatchObject({
+      members: [{ name: 'east' }, { name: 'west', gatewayAccess: 'clients', gatewayTcp: 'clients' }],
+    });
+    const { clusterSet } = loaded(text);
+    const guardedWest = clusterSet.clusters.find(({ name }) => name === 'west')!.multicluster;
+    expect(guardedWest.gatewayPolicy?.authorizationPolicy).toBeUndefined();
+    expect(guardedWest.operator).toBeDefined();
+
+    const { members: composed, operator, notes } = compose(...found);
+    expect(composed.map(({ gatewayAccess }) => gatewayAccess)).toEqual([undefined, 'clients']);
+    expect(operator).toEqual({ image: 'a/b:2', credentialsSecrets: 'any' });
+    expect(notes).toEqual([
+      'context north is left out: no Link leads to it or from it',
+      'the gateway of context admin@w admits only 198.51.100.0/26: write them as networks of the members that use it, or it is opened to all networks',
+      'the operator of context north is not in the file: no Link of its cluster needs it',
+      'the operator of context admin@w differs in credentialsSecrets: the file has one for all, as in context east',
+    ]);
   });
 
   test('of two operators with different settings the file has one, and a note names the fields', () => {

@@ -78,6 +78,8 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
 
   interface SetUp {
     readonly values?: object;
+    /** Flags of `linkspan install` in the west. */
+    readonly west?: readonly string[];
     readonly link?: readonly string[];
     readonly both?: true;
     /** Written to the spec of the Link by somebody else. */
@@ -115,26 +117,36 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
         file: { links: [{ source: 'east', target: 'west', selector: { matchLabels: { team: 'shop' } } }] },
       },
     ],
+    [
+      'a gateway for the clients that exports name, in a cluster without Links',
+      {
+        west: ['--gateway-access=clients', '--gateway-tcp=clients'],
+        file: { members: [{ name: 'east' }, { name: 'west', gatewayAccess: 'clients', gatewayTcp: 'clients' }] },
+      },
+    ],
     // The last: Linkerd's copy of the credentials stays, and keeps the Links that are made anew flat.
     ['both directions, on a flat network', { both: true, link: ['--flat'], file: { flat: true } }],
   ];
 
   test.each(SET_UPS)(
     '%s: the file changes nothing',
-    async (_, { values = {}, link = [], both, spec, file: expected }) => {
+    async (_, { values = {}, west: access = [], link = [], both, spec, file: expected }) => {
       const folder = await mkdtemp(join(directory, 'set-up-'));
       const given = join(folder, 'values.json');
       await writeFile(given, JSON.stringify(values));
       for (const context of ['east', 'west']) {
+        const flags = context === 'west' ? access : [];
         const installed = await linkspanHere(
           'install',
           `--context=${context}`,
           `--kubeconfig=${kubeconfig}`,
           `--image=${IMAGE}`,
           `--values=${given}`,
+          ...flags,
           '--apply',
         );
-        if (installed.code !== 0) await run('upgrade', `--context=${context}`, `--values=${given}`, '--apply');
+        if (installed.code !== 0)
+          await run('upgrade', `--context=${context}`, `--values=${given}`, ...flags, '--apply');
       }
       for (const { client } of [east, west]) for (const name of ['east', 'west']) await client.delete(linkRef(name));
       const servers = [
@@ -168,6 +180,11 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
       const output = join(folder, 'clusters');
       const rendered = await linkspanHere('synth', `--file=${file}`, `--output=${output}`);
       expect(rendered.code, rendered.stderr).toBe(0);
+      if (access.length > 0) {
+        const policies = await manifests(output, 'west', ({ kind }) => kind === 'AuthorizationPolicy');
+        expect(policies.map(({ metadata }) => metadata.name)).not.toContain('linkerd-gateway');
+        expect(await renderedContainer(output, 'west')).toEqual(await liveContainer(west.client));
+      }
       for (const [{ client }, name, targets] of [
         [east, 'east', ['west']],
         [west, 'west', both ? ['east'] : []],
@@ -201,13 +218,7 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
           // An absent selector and an empty one both select nothing.
           expect((text as Link).spec).toEqual({ remoteDiscoverySelector: {}, ...now?.spec });
         }
-        const now = await client.get<Deployment>(deploymentRef('linkspan-operator'));
-        const [operator] = await manifests(
-          output,
-          name,
-          ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'linkspan-operator',
-        );
-        expect(containerOf(operator as Deployment)).toEqual(containerOf(now!));
+        expect(await renderedContainer(output, name)).toEqual(await liveContainer(client));
       }
     },
     SLOW_MS,
@@ -216,6 +227,18 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
   const containerOf = ({ spec }: Deployment): Container => {
     const [{ image, args } = { image: '', args: [] }] = spec.template.spec.containers;
     return { image, args };
+  };
+
+  const liveContainer = async (client: LinkerdCluster['client']): Promise<Container> =>
+    containerOf((await client.get<Deployment>(deploymentRef('linkspan-operator')))!);
+
+  const renderedContainer = async (output: string, cluster: string): Promise<Container> => {
+    const [operator] = await manifests(
+      output,
+      cluster,
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'linkspan-operator',
+    );
+    return containerOf(operator as Deployment);
   };
 
   const manifests = async (
