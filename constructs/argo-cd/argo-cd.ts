@@ -3,7 +3,7 @@
  * Argo CD applies objects in waves, server-side, and keeps the fields that the operator or a team writes.
  *
  * Argo CD neither adopts nor prunes mirrors: its tracking metadata is never copied to them, and the project permits only
- * the kinds and namespaces that are in Git.
+ * the kinds that a set can have in Git.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -78,7 +78,7 @@ export class ArgoCd extends Construct {
     };
     const isRooted = props.root ?? true;
 
-    this.project = appProject(this.chart, 'Project', project, repoUrl, isRooted ? [...clusters, root] : clusters);
+    this.project = appProject(this.chart, 'Project', project, repoUrl, clusters, isRooted ? root : undefined);
     if (props.applications === 'application-set') {
       this.applications = new Map();
       this.applicationSet = applicationSet(this.chart, 'Applications', clusters);

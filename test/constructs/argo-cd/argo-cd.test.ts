@@ -111,6 +111,8 @@ describe('for Argo CD a set of clusters', () => {
 });
 
 describe('the project', () => {
+  const rendered = (clusterSet: ClusterSet): readonly ApiJson[] =>
+    clusterSet.clusters.flatMap(({ chart }) => Testing.synth(chart) as ApiJson[]);
   const kindsIn = (objects: readonly ApiJson[], isNamespaced: boolean): readonly GroupKind[] => {
     const names = objects
       .filter(({ metadata }) => (metadata.namespace !== undefined) === isNamespaced)
@@ -121,31 +123,36 @@ describe('the project', () => {
     });
   };
 
+  const EVERYTHING: Partial<ClusterSetProps> = {
+    monitoring: { alerts: {}, dashboard: {} },
+    mcs: { clusterSet: 'set' },
+    operator: { image: 'linkspan:1', gatewayAccess: 'clients' },
+  };
+
   test.each([
     ['with the root', true],
     ['without', false],
-  ])('permits the kinds that are rendered and no others, %s', (_, root) => {
-    const { clusterSet, argoCd: made } = setUp({ root }, { flat: true });
-    const own = root ? (Testing.synth(made.chart) as ApiJson[]) : [];
-    const objects = [...clusterSet.clusters.flatMap(({ chart }) => Testing.synth(chart) as ApiJson[]), ...own];
-    const { spec } = json<ProjectSpec>(made.project);
-    expect(spec.clusterResourceWhitelist).toEqual(kindsIn(objects, false));
-    expect(spec.namespaceResourceWhitelist).toEqual(kindsIn(objects, true));
-    const permitted = [...spec.clusterResourceWhitelist, ...spec.namespaceResourceWhitelist].map(({ kind }) => kind);
-    expect(permitted).toContain('Link');
-    expect(permitted).not.toContain('Endpoints');
-    expect(permitted).not.toContain('EndpointSlice');
+  ])('permits each kind that a set can render and no others, whatever it has now, %s', (_, root) => {
+    const sets = [{}, { flat: true }, PLACEHOLDER, EVERYTHING];
+    const made = [...sets.map((set) => setUp({ root, health: root }, set)), setUp({ applications: 'application-set' })];
+    const objects = made.flatMap(({ clusterSet, argoCd: { chart } }) => [
+      ...rendered(clusterSet),
+      ...(root ? (Testing.synth(chart) as ApiJson[]) : []),
+    ]);
+    const [first, ...others] = made.slice(0, sets.length).map((each) => json<ProjectSpec>(each.argoCd.project).spec);
+    expect(first!.clusterResourceWhitelist).toEqual(kindsIn(objects, false));
+    expect(first!.namespaceResourceWhitelist).toEqual(kindsIn(objects, true));
+    for (const each of others) expect(each).toEqual(first);
+    const permitted = [...first!.clusterResourceWhitelist, ...first!.namespaceResourceWhitelist];
+    expect(permitted.map(({ kind }) => kind)).not.toContain('Endpoints');
+    expect(permitted.map(({ kind }) => kind)).not.toContain('EndpointSlice');
   });
 
-  test("permits the namespaces that objects are in, cluster by cluster, and Argo CD's own for the root alone", () => {
-    const operator = { image: 'linkspan:1', mirrorNamespaces: ['shop'] };
-    const pairs = [{ source: 'c01', target: 'c02' }];
-    const destinationsOf = (props: Partial<ArgoCdProps>) =>
-      json<ProjectSpec>(argoCd(props, { operator, topology: { type: 'pairs', pairs } }).project).spec.destinations;
+  test('permits all namespaces of each cluster, and of that of Argo CD its own for the root alone', () => {
+    const destinationsOf = (props: Partial<ArgoCdProps>) => json<ProjectSpec>(argoCd(props).project).spec.destinations;
     const clusters = [
-      { name: 'c01', namespace: 'linkerd-multicluster' },
-      { name: 'c01', namespace: 'shop' },
-      { server: 'https://c02.example.com', namespace: 'linkerd-multicluster' },
+      { name: 'c01', namespace: '*' },
+      { server: 'https://c02.example.com', namespace: '*' },
     ];
     const destinations = { c02: { server: 'https://c02.example.com' } };
     expect(destinationsOf({ destinations, root: false })).toEqual(clusters);
@@ -153,6 +160,20 @@ describe('the project', () => {
       ...clusters,
       { server: 'https://kubernetes.default.svc', namespace: 'argocd' },
     ]);
+  });
+
+  test('permits still what leaves Git, which Argo CD would not prune otherwise', () => {
+    const projectOf = (exportNamespaces: readonly string[], set: Partial<ClusterSetProps>) => {
+      const [first, second] = clusterSetProps(2).members;
+      const made = setUp({}, { ...set, members: [first!, { ...second!, exportNamespaces }] });
+      return { objects: rendered(made.clusterSet), project: json(made.argoCd.project) };
+    };
+    const before = projectOf(['shop', 'bank'], EVERYTHING);
+    const after = projectOf(['shop'], { credentials: { type: 'left-out' } });
+    const isOfBank = ({ metadata }: ApiJson): boolean => metadata.namespace === 'bank';
+    expect(before.objects.filter(isOfBank).map(({ kind }) => kind)).toEqual(['Role', 'RoleBinding']);
+    expect(after.objects.filter(isOfBank)).toEqual([]);
+    expect(after.project).toEqual(before.project);
   });
 
   test("permits what is put into a cluster's chart afterwards", () => {
@@ -164,7 +185,6 @@ describe('the project', () => {
     });
     const { spec } = json<ProjectSpec>(made.project);
     expect(spec.namespaceResourceWhitelist).toContainEqual({ group: '', kind: 'ResourceQuota' });
-    expect(spec.destinations).toContainEqual({ name: 'c01', namespace: 'quotas' });
   });
 });
 

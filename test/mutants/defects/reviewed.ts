@@ -255,4 +255,18 @@ export const REVIEWED: readonly Defect[] = [
     replace: 'GATEWAY_FIELDS.filter((name) => operator[name] === null)',
     tests: ['test/synth/commands/init/file-text.test.ts'],
   },
+  {
+    name: 'a project of Argo CD permits no namespace but that of Linkspan',
+    file: 'constructs/argo-cd/project.ts',
+    find: "({ ...destination, namespace: '*' })",
+    replace: "({ ...destination, namespace: 'linkerd-multicluster' })",
+    tests: ['test/constructs/argo-cd/argo-cd.test.ts'],
+  },
+  {
+    name: 'a project of Argo CD permits no kind that has left Git',
+    file: 'constructs/argo-cd/project.ts',
+    find: '...always.map(',
+    replace: '...always.slice(always.length).map(',
+    tests: ['test/constructs/argo-cd/argo-cd.test.ts'],
+  },
 ];
