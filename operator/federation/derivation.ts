@@ -2,7 +2,7 @@
  * The derivation of federated Services. A key is `namespace/name` of the Services that join, in all clusters (rule I2).
  * Each cluster that takes part is observed, and receives a status.
  */
-import { federatedName } from '../../crds/wire.ts';
+import { federatedName, Label } from '../../crds/wire.ts';
 import { describe, isConflict } from '../kube/errors.ts';
 import { type KubeObject, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
 import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
@@ -109,7 +109,11 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   decide(observed: ObservedFederation): FederationDecision {
-    return decideFederation(observed);
+    const decision = decideFederation(observed);
+    const creator = decision.manifests.namespaces[0]?.object.metadata.labels?.[Label.clusterName];
+    for (const { cluster, budget } of this.#options.parties.values())
+      budget?.decided('federation', `${observed.namespace}/${observed.name}`, cluster === creator);
+    return decision;
   }
 
   goal(observed: ObservedFederation, { manifests, isLeft }: FederationDecision): Goal {

@@ -4,6 +4,7 @@
  */
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
+import type { NamespaceBudget } from '../source/write-scope.ts';
 import type { Certainty } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
@@ -38,6 +39,8 @@ export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
   /** Tells whether the cluster certainly has no member under a key. Only then may its membership be removed. */
   readonly members: Certainty;
+  /** Is told which keys create their namespace for this cluster. @default - none does */
+  readonly budget?: Pick<NamespaceBudget, 'decided'>;
 }
 
 /** The controller of federated Services, as the parties see it. */

@@ -42,6 +42,7 @@ export interface SessionPartyOptions {
 export class SessionParty implements FederationParty, AspectListener {
   readonly cluster: string;
   readonly members: Certainty;
+  readonly budget: NamespaceBudget;
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
@@ -60,6 +61,7 @@ export class SessionParty implements FederationParty, AspectListener {
     this.#options = options;
     this.cluster = options.cluster;
     this.members = options.target.members;
+    this.budget = options.budget;
   }
 
   /**
@@ -123,6 +125,11 @@ export class SessionParty implements FederationParty, AspectListener {
       const { namespace, name } = splitKey(key);
       failovers?.mirrorChanged(`${namespace}/${federatedName(name)}`);
     }
+  }
+
+  /** Reconciles the keys of Services that have not joined. Called when one more namespace may be created. */
+  changedWaiting(): void {
+    this.changed([...this.#statuses].flatMap(([key, { mirrored }]) => (mirrored ? [] : [key])));
   }
 
   /** Reconciles all keys. Called when the Link, its gateway or its Lease has changed. */

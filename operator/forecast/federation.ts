@@ -11,6 +11,7 @@ import type { FederationParty, Participant as Taking } from '../federation/party
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { ServedTarget } from '../served/served-target.ts';
+import type { NamespaceBudget } from '../source/write-scope.ts';
 import { ALWAYS_GONE } from '../target/aspect.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import { ListedTarget } from './listed-target.ts';
@@ -36,6 +37,7 @@ export interface Participant {
   readonly cluster: string;
   readonly target: Pick<ServedTarget, 'members'>;
   member(key: string): TargetParty;
+  readonly budget: NamespaceBudget;
 }
 
 type LocalParticipant = Taking<LocalParty>;
@@ -80,6 +82,7 @@ export class FederationForecast {
       observe: (key) => participant.member(key),
       mayWrite: () => true,
       members: ALWAYS_GONE,
+      budget: participant.budget,
       report: (key, status) => {
         if (status === undefined) statuses.delete(key);
         else statuses.set(key, status);

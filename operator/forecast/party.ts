@@ -79,7 +79,7 @@ export abstract class Party {
   readonly steps: Stepping;
   readonly #derivation: MirrorDerivation;
 
-  constructor(link: string, cluster: string, context: Context) {
+  constructor(link: string, cluster: string, context: Context, budget?: NamespaceBudget) {
     this.link = link;
     this.cluster = cluster;
     this.context = context;
@@ -88,6 +88,7 @@ export abstract class Party {
       keys: () => this.keys(),
       observe: (key) => this.observe(key),
       probe: () => this.probe(),
+      budget,
     };
     this.#derivation = new MirrorDerivation({ link, cluster, from, claims, source: model.stores, turns: ENDLESS });
     const steps = new Steps({
@@ -149,14 +150,17 @@ export class Served extends Party {
   readonly #served: ServedLink;
   /** What the target exports. */
   readonly target: ServedTarget;
-  readonly #budget: NamespaceBudget;
+  readonly budget: NamespaceBudget;
 
   constructor(served: ServedLink, context: Context) {
     const { settings, target } = served;
     const { mirrored, members, pods } = target;
     const { name, cluster, createdAt } = settings;
-    super(name, cluster, context);
     const { model, imports } = context;
+    const { maxNamespaces: most } = context.config;
+    const budget = new NamespaceBudget({ most, cluster, namespaces: model.stores.namespaces });
+    super(name, cluster, context, budget);
+    this.budget = budget;
     // Pods that are gone keep their endpoint mirrors for a while (rule D11); the forecast is of the time after it.
     const config = { ...context.config, endpointMirrorGraceMs: 0 };
     const source = model.stores;
@@ -174,7 +178,6 @@ export class Served extends Party {
       isHeadless: () => linkViewOf(settings, config).headless,
       parts: () => this.#parts(),
     });
-    this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, source.namespaces);
     imports?.join({
       cluster,
       seniority: { createdAt, name },
@@ -241,7 +244,7 @@ export class Served extends Party {
     return observeMember(key, this.target.observeMember(key), this.#link, {
       config,
       source: model.stores,
-      budget: this.#budget,
+      budget: this.budget,
       discovery: { has: isDiscoverable },
     });
   }
@@ -260,7 +263,7 @@ export class Served extends Party {
     return observeServed(key, this.target.observe(key), {
       link: linkViewOf(settings, config),
       gateway,
-      budget: this.#budget,
+      budget: this.budget,
       config,
       source: model.stores,
     });

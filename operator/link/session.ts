@@ -66,7 +66,12 @@ export class Session implements GatewayListener {
     this.#env = env;
     this.#report = report;
     this.#view = linkViewOf(settings, config);
-    this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, env.source.namespaces);
+    this.#budget = new NamespaceBudget({
+      most: config.maxNamespaces,
+      cluster,
+      namespaces: env.source.namespaces,
+      freed: () => this.#namespaceFreed(),
+    });
     this.lease = new WriteLease(name, cluster, env, report, {
       ...options,
       notes: (transitions, before) => this.#exports.leaseNotes(transitions, before),
@@ -88,6 +93,7 @@ export class Session implements GatewayListener {
         observe: (key) => this.#observe(key),
         target: this.#exports.target,
         probe: () => probeManifests(this.#settings, this.#gateway.view, env),
+        budget: this.#budget,
       },
       mayWrite: () => this.lease.mayWrite,
       env,
@@ -234,9 +240,8 @@ export class Session implements GatewayListener {
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
-    const { statuses } = this.#mirrors;
     // If a namespace is gone, the limit on created namespaces may admit another one.
-    const isWaiting = (key: string): boolean => state === 'missing' && statuses.get(key)?.mirrored !== true;
+    const isWaiting = (key: string): boolean => state === 'missing' && this.#isWaiting(key);
     for (const key of this.#mirrors.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.#mirrors.add(key);
     }
@@ -280,6 +285,16 @@ export class Session implements GatewayListener {
     const { source, config } = this.#env;
     const [link, gateway, budget] = [this.#view, this.#gateway.view, this.#budget];
     return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
+  }
+
+  /** A namespace that was about to be created is not: another one may be. */
+  #namespaceFreed(): void {
+    for (const key of this.#mirrors.keys()) if (this.#isWaiting(key)) this.#mirrors.add(key);
+    this.#party.changedWaiting();
+  }
+
+  #isWaiting(key: string): boolean {
+    return this.#mirrors.statuses.get(key)?.mirrored !== true;
   }
 
   /** Enqueues everything, since something that all mirrors depend on has changed. */

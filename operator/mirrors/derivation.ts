@@ -21,6 +21,7 @@ import type { Goal } from '../runtime/pass.ts';
 import type { Turns } from '../runtime/turns.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
+import type { NamespaceBudget } from '../source/write-scope.ts';
 import type { Aspect, PodAnswers } from '../target/aspect.ts';
 
 /** What a target is asked: for one Service, and for the pods behind it. */
@@ -39,6 +40,8 @@ export interface MirrorSource {
   readonly target?: AskedTarget | undefined;
   /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
   probe(): Manifests | undefined;
+  /** Is told which keys create their namespace. @default - none does */
+  readonly budget?: Pick<NamespaceBudget, 'decided'> | undefined;
 }
 
 /** Who learns what becomes of the mirrors. */
@@ -117,7 +120,12 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
 
   decide(observed: ObservedKey): DecidedKey {
     if ('probe' in observed) return { manifests: observed.probe };
-    return decide(observed, enterClaims(observed, this.#options.claims), this.#rendered);
+    const { claims, from } = this.#options;
+    const decision = decide(observed, enterClaims(observed, claims), this.#rendered);
+    const { namespaces, isUnfinished = false } = decision.manifests;
+    const key = `${observed.namespace}/${observed.name}`;
+    if (!isUnfinished) from.budget?.decided('mirror', key, namespaces.length > 0);
+    return decision;
   }
 
   isUnfinished({ manifests }: DecidedKey): boolean {

@@ -1,6 +1,7 @@
 /** Decides which namespaces the operator may write to (rules A3, E8), and how many it may create (rule E10). */
 import { isProtectedNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
+import { splitKey } from '../kube/objects.ts';
 import type { KnownNamespace, Operators } from '../mirror/observed.ts';
 import { isCertainlyGone, type SourceNamespaces } from './namespaces.ts';
 import type { SourceStores } from './stores.ts';
@@ -27,26 +28,51 @@ export const operatorsOf = ({
   isGone: (namespace) => isCertainlyGone(source.namespaces, config.mirrorNamespaces, namespace),
 });
 
-/** Limits how many namespaces are created for a target cluster (rule E10). */
-export class NamespaceBudget {
-  readonly #most: number;
-  readonly #cluster: string;
-  readonly #namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>;
-  /** Namespaces that are about to be created. */
-  readonly #pending = new Set<string>();
+export interface NamespaceBudgetOptions {
+  readonly most: number;
+  readonly cluster: string;
+  readonly namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>;
+  /** Called when a namespace that was about to be created is not created after all. @default - nobody waits for room */
+  readonly freed?: () => void;
+}
 
-  constructor(most: number, cluster: string, namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>) {
-    this.#most = most;
-    this.#cluster = cluster;
-    this.#namespaces = namespaces;
+/** What is derived from Services of a target, and may need a namespace. */
+export type NamespaceUse = 'mirror' | 'federation';
+
+/**
+ * Limits how many namespaces are created for a target cluster (rule E10). Those that exist count, and those that keys
+ * are about to have created: each for as long as the last decision about such a key creates it.
+ */
+export class NamespaceBudget {
+  readonly #options: NamespaceBudgetOptions;
+  /** By namespace: what is about to have it created. */
+  readonly #pending = new Map<string, Set<string>>();
+
+  constructor(options: NamespaceBudgetOptions) {
+    this.#options = options;
   }
 
-  /** Reports whether a missing namespace may be created. If so, the namespace counts as created from then on. */
+  /** Reports whether a missing namespace may be created. */
   admits(namespace: string): boolean {
     if (this.#pending.has(namespace)) return true;
-    for (const name of this.#pending) if (this.#namespaces.stateOf(name) === 'exists') this.#pending.delete(name);
-    if (this.#namespaces.createdFor(this.#cluster) + this.#pending.size >= this.#most) return false;
-    this.#pending.add(namespace);
-    return true;
+    const { most, cluster, namespaces } = this.#options;
+    const pending = [...this.#pending.keys()].filter((name) => namespaces.stateOf(name) !== 'exists');
+    return namespaces.createdFor(cluster) + pending.length < most;
+  }
+
+  /**
+   * Records what was decided about a key, before it is carried out: whether the namespace of the key is created, for
+   * this cluster.
+   */
+  decided(use: NamespaceUse, key: string, isCreated: boolean): void {
+    const { namespaces, freed } = this.#options;
+    const { namespace } = splitKey(key);
+    const by = `${use} ${key}`;
+    const pending = this.#pending.get(namespace);
+    if (isCreated) this.#pending.set(namespace, (pending ?? new Set()).add(by));
+    else if (pending?.delete(by) === true && pending.size === 0) {
+      this.#pending.delete(namespace);
+      if (namespaces.stateOf(namespace) !== 'exists') freed?.();
+    }
   }
 }

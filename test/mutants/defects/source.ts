@@ -5,6 +5,11 @@ const OWNER = { file: 'operator/source/owner.ts', tests: ['test/operator/source/
 const SOURCE_CLUSTER = { file: 'operator/source/source.ts', tests: ['test/operator/source/source.test.ts'] };
 const SOURCE_STORES = { ...SOURCE_CLUSTER, file: 'operator/source/stores.ts' };
 
+const WRITE_SCOPE = {
+  file: 'operator/source/write-scope.ts',
+  tests: ['test/operator/source/write-scope.test.ts', 'test/operator/link/namespaces.test.ts'],
+};
+
 export const SOURCE: readonly Defect[] = [
   {
     ...OWNER,
@@ -33,5 +38,35 @@ export const SOURCE: readonly Defect[] = [
     rule: 'A7',
     find: 'this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster',
     replace: 'false',
+  },
+  {
+    ...WRITE_SCOPE,
+    name: 'a namespace that is not needed any more counts as about to be created',
+    rule: 'L122',
+    find: 'else if (pending?.delete(by) === true && pending.size === 0) {',
+    replace: 'else if (pending === undefined) {',
+  },
+  {
+    ...WRITE_SCOPE,
+    name: 'nobody notices that a namespace is not created after all',
+    rule: 'L122',
+    find: "if (namespaces.stateOf(namespace) !== 'exists') freed?.();",
+    replace: '',
+  },
+  {
+    ...WRITE_SCOPE,
+    file: 'operator/mirrors/derivation.ts',
+    name: 'a Service that is not mirrored takes one of the namespaces that may be created',
+    rule: 'L122',
+    find: 'namespaces.length > 0',
+    replace: "observed.namespaceState === 'missing'",
+  },
+  {
+    file: 'operator/federation/derivation.ts',
+    tests: ['test/operator/federation/federations.test.ts'],
+    name: 'each member of a federated Service takes one of the namespaces that may be created',
+    rule: 'L122',
+    find: 'cluster === creator',
+    replace: 'creator !== undefined',
   },
 ];

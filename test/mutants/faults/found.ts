@@ -339,6 +339,16 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['a gateway without a known address fails its probes'],
     outside: 'histories probe through the probe Service',
+    rule: 'L122',
+    by: 'a reading of the code',
+    defects: ['a namespace that is not needed any more counts as about to be created'],
+    outside: 'no Link of a history comes to the limit on namespaces',
+  },
+  {
+    rule: 'L122',
+    by: 'a reading of the code',
+    defects: ['a Service that is not mirrored takes one of the namespaces that may be created'],
+    outside: 'no Link of a history comes to the limit on namespaces',
   },
   {
     rule: 'P4',

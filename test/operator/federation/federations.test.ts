@@ -347,6 +347,29 @@ describe('the controller of federated Services', () => {
     expect(entries()).toBe('web@a');
   });
 
+  it('says for which cluster it creates the namespace, for as long as it has to (E10)', async () => {
+    stage.east.store.delete('v1', 'Namespace', undefined, 'shop');
+    const accept = stage.east.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: (request) => request.verb === 'patch',
+    });
+    const { source } = await start();
+    source.namespaces.subscribe((name, state) => federations.namespaceChanged(name, state));
+    const creating = new Set<string>();
+    for (const cluster of ['a', 'b', 'c']) {
+      const decided: NonNullable<FederationParty['budget']>['decided'] = (use, key, isCreated) =>
+        creating[isCreated ? 'add' : 'delete'](`${use} ${key} ${cluster}`);
+      federations.join({ ...party(target(cluster, { createNamespaces: cluster !== 'a' })), budget: { decided } });
+    }
+    await federations.idle();
+    expect([...creating]).toEqual(['federation shop/web b']);
+    accept();
+    federations.addAll();
+    await eventually('all are members', async () => entries() === 'web@a,web@b,web@c');
+    await federations.idle();
+    expect([...creating]).toEqual([]);
+  });
+
   it("leaves a user's Service alone, says so, and takes the name when it is free (I8)", async () => {
     const foreign = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web-federated', namespace: 'shop' } };
     stage.put({ ...foreign, spec: { ports: [{ port: 80 }] } } as ObjectRef);

@@ -21,7 +21,6 @@ const admitted = (createNamespaces: boolean, state: 'exists' | 'missing', isWith
   } as unknown as Arguments[2];
   const party = observeMember('shop/web', observed, link, around);
   expect(party.link.createNamespaces).toBe(createNamespaces);
-  // What is asked for is taken from what the Link may create.
   expect(asked).toEqual(createNamespaces && state === 'missing' ? ['shop'] : []);
   return party.isNamespaceAdmitted;
 };

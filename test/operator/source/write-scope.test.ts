@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import { NamespaceBudget, namespaceStateOf } from '../../../operator/source/write-scope.ts';
+import {
+  NamespaceBudget,
+  type NamespaceBudgetOptions,
+  namespaceStateOf,
+} from '../../../operator/source/write-scope.ts';
 
 const stateOf = (namespace: string, mirrorNamespaces?: readonly string[]) => {
   const config = { namespace: 'links', controlPlaneNamespace: 'linkerd', mirrorNamespaces } as OperatorConfig;
@@ -26,26 +30,56 @@ describe('where mirrors may be written (A3, E8)', () => {
 
 describe('namespaces that are created for a Link (E10)', () => {
   const live = new Map<string, string>();
-  const budget = (most: number) =>
-    new NamespaceBudget(most, 'west', {
+  let freed = 0;
+  const budget = (most: number) => {
+    live.clear();
+    freed = 0;
+    const namespaces: NamespaceBudgetOptions['namespaces'] = {
       createdFor: (cluster) => [...live.values()].filter((of) => of === cluster).length,
       stateOf: (name) => (live.has(name) ? 'exists' : 'missing'),
-    });
+    };
+    return new NamespaceBudget({ most, cluster: 'west', namespaces, freed: () => void (freed += 1) });
+  };
 
   test('are no more than the limit allows, counted before they are there', () => {
-    live.clear();
     const limited = budget(2);
-    expect(['a', 'b', 'c', 'a'].map((name) => limited.admits(name))).toEqual([true, true, false, true]);
+    for (const name of ['a', 'b']) {
+      expect(limited.admits(name)).toBe(true);
+      limited.decided('mirror', `${name}/web`, true);
+    }
+    expect(['a', 'c'].map((name) => limited.admits(name))).toEqual([true, false]);
     for (const name of ['a', 'b']) live.set(name, 'west');
     expect(limited.admits('c')).toBe(false);
+    for (const name of ['a', 'b']) limited.decided('mirror', `${name}/web`, false);
+    expect([limited.admits('c'), freed]).toEqual([false, 0]);
     live.delete('a');
     expect(limited.admits('c')).toBe(true);
   });
 
-  test('count also when they were created earlier, and only for their own cluster', () => {
-    live.clear();
-    live.set('a', 'west').set('b', 'north').set('c', '');
+  test('count once while they are there and the key that has created them has yet to be decided again', () => {
     const limited = budget(2);
-    expect([limited.admits('d'), limited.admits('e')]).toEqual([true, false]);
+    limited.decided('mirror', 'a/web', true);
+    live.set('a', 'west');
+    expect(limited.admits('b')).toBe(true);
+  });
+
+  test('count as long as anything is about to have them created, and then make room', () => {
+    const limited = budget(1);
+    expect(['a', 'b'].map((name) => limited.admits(name))).toEqual([true, true]);
+    limited.decided('mirror', 'a/web', true);
+    limited.decided('federation', 'a/web', true);
+    limited.decided('mirror', 'a/web', false);
+    expect([limited.admits('b'), freed]).toEqual([false, 0]);
+    limited.decided('federation', 'a/web', false);
+    limited.decided('federation', 'a/web', false);
+    expect([limited.admits('b'), freed]).toEqual([true, 1]);
+  });
+
+  test('count also when they were created earlier, and only for their own cluster', () => {
+    const limited = budget(2);
+    live.set('a', 'west').set('b', 'north').set('c', '');
+    expect(limited.admits('d')).toBe(true);
+    limited.decided('mirror', 'd/web', true);
+    expect(limited.admits('e')).toBe(false);
   });
 });
