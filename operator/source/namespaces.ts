@@ -34,7 +34,7 @@ export interface SourceNamespaces {
    * Returns the uid of a namespace; undefined if it is not known. It is never known if only some namespaces are read.
    */
   uidOf(name: string): string | undefined;
-  /** Returns the number of existing namespaces that were created for a target cluster. */
+  /** Returns the number of existing namespaces that were created for a target cluster, without those being deleted. */
   createdFor(cluster: string): number;
   /** Calls the listener on each change of a namespace's state. @returns a function that ends the subscription */
   subscribe(listener: NamespaceListener): () => void;
@@ -108,7 +108,7 @@ export class WatchedNamespaces extends Namespaces {
   }
 
   createdFor(cluster: string): number {
-    return this.store.by('cluster', cluster).length;
+    return this.store.by('cluster', cluster).filter(isLive).length;
   }
 }
 

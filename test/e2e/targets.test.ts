@@ -159,7 +159,13 @@ onEachBacking('a target', (backing) => {
       return found.every((each) => each !== undefined) && found;
     });
     expect(refused.map((each) => each?.reason).sort()).toEqual(['LimitExceeded', 'Mirrored']);
-    for (const within of ['extra-a', 'extra-b']) await clusters.west.delete(service('web', { namespace: within }));
+    const [first, second] = refused[0]?.reason === 'Mirrored' ? ['extra-a', 'extra-b'] : ['extra-b', 'extra-a'];
+    await clusters.west.delete(service('web', { namespace: first }));
+    await clusters.east.delete(namespace(first));
+    await eventually('the other one has room', async () => {
+      return (await clusters.mirrorCondition('web', second))?.reason === 'Mirrored';
+    });
+    await clusters.west.delete(service('web', { namespace: second }));
     await operator.stop();
     operator = startOperator();
     await clusters.ready();

@@ -69,4 +69,12 @@ export const SOURCE: readonly Defect[] = [
     find: 'cluster === creator',
     replace: 'creator !== undefined',
   },
+  {
+    file: 'operator/source/namespaces.ts',
+    tests: ['test/operator/source/namespaces.test.ts'],
+    name: 'a namespace that is being deleted leaves no room for another',
+    rule: 'L123',
+    find: '.filter(isLive).length',
+    replace: '.length',
+  },
 ];

@@ -351,6 +351,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no Link of a history comes to the limit on namespaces',
   },
   {
+    rule: 'L123',
+    by: 'a reading of the code',
+    defects: ['a namespace that is being deleted leaves no room for another'],
+    outside: 'no Link of a history comes to the limit on namespaces',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

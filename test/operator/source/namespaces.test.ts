@@ -99,4 +99,18 @@ describe('namespaces that are watched', () => {
     expect(namespaces.stateOf('shop')).toBe('exists');
     expect(changed).toHaveLength(2);
   });
+
+  it('leave room for another from when they are reported to be missing (E10)', () => {
+    const namespaces = new WatchedNamespaces({ relisted: () => undefined });
+    const counts: number[] = [];
+    namespaces.subscribe(() => counts.push(namespaces.createdFor('west')));
+    const sink = namespaces.store.sink();
+    const created = (resourceVersion: string, deletionTimestamp?: string): Namespace => {
+      const { metadata } = namespace('shop', resourceVersion, deletionTimestamp);
+      return { metadata: { ...metadata, labels: { 'mirror.linkerd.io/cluster-name': 'west' } } };
+    };
+    sink.applied(created('1'));
+    sink.applied(created('2', '2026-01-01T00:00:00Z'));
+    expect(counts).toEqual([1, 0]);
+  });
 });
