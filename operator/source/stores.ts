@@ -292,8 +292,8 @@ export class SourceStores extends SourceListeners {
     for (const object of [before, after]) {
       for (const each of object ? this.#namedByOthers(object) : []) this.#foreignChanged(each);
     }
-    const federation = [before, after].map((each) => each && federationOf(each)).find((key) => key !== undefined);
-    if (federation !== undefined) this.ofFederations?.(federation);
+    for (const each of new Set([before, after].map((object) => object && federationOf(object))))
+      if (each !== undefined) this.ofFederations?.(each);
     for (const each of new Set([before, after].flatMap((object) => (object ? importsOf(object) : []))))
       this.ofImports?.(each);
     const was = before && this.ownerOf(before);

@@ -77,4 +77,12 @@ export const SOURCE: readonly Defect[] = [
     find: '.filter(isLive).length',
     replace: '.length',
   },
+  {
+    ...SOURCE_STORES,
+    tests: ['test/operator/source/slices-of-others.test.ts'],
+    name: 'a slice that somebody gives another federated Service stays with that',
+    rule: 'L124',
+    find: 'new Set([before, after].map((object) => object && federationOf(object)))',
+    replace: 'new Set([before ?? after].map((object) => object && federationOf(object)))',
+  },
 ];

@@ -357,6 +357,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no Link of a history comes to the limit on namespaces',
   },
   {
+    rule: 'L124',
+    by: 'a reading of the code',
+    defects: ['a slice that somebody gives another federated Service stays with that'],
+    outside: 'nobody in a history gives a slice of a federated Service the label of another one',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -48,6 +48,15 @@ const namesOf = (foreign: ReturnType<SourceStores['ownedBy']>['foreign']): reado
 
 const west = (key: string) => ({ cluster: 'west', key });
 
+it('a slice that somebody gives another federated Service is reported to both (C3)', () => {
+  const { stores, written } = filled();
+  const federated: string[] = [];
+  stores.subscribeFederations((key) => federated.push(key));
+  for (const name of ['web-federated', 'other-federated'])
+    written(sliceOf(service(name, {}), 'web-federated.east-ipv4', FEDERATED));
+  expect(federated).toEqual(['shop/web', 'shop/web', 'shop/other']);
+});
+
 describe('slices that others give our Services (C3)', () => {
   it('are those that Kubernetes has made of a selector that is gone, and those that are made by hand', () => {
     const { stores, put, select, written } = filled();
