@@ -4,7 +4,7 @@ import { FailoverApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { fieldsOf } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
-import { splitKey } from '../kube/objects.ts';
+import { keyOf, splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { Outcome } from '../runtime/outcome.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -42,8 +42,11 @@ export class FailoverReport {
   /** The operator that serves each ServiceFailover that is left alone. */
   readonly #left = new Map<string, string>();
 
-  /** Whether the CRD is older than the field that names the operator: then nobody can tell whose a ServiceFailover is. */
-  #dropsOperator = false;
+  /**
+   * ServiceFailovers of which the API server has dropped the field that names the operator: the CRD is older than it, and
+   * nobody can tell whose they are.
+   */
+  readonly #unmarked = new Set<string>();
 
   constructor(options: ReportOptions) {
     this.#options = options;
@@ -54,7 +57,8 @@ export class FailoverReport {
       mayWrite,
       periodMs: statusPeriodMs,
       onWritten: (written, before) => {
-        this.#dropsOperator = readStatus(written.status).operator === undefined;
+        if (readStatus(written.status).operator === undefined) this.#unmarked.add(keyOf(written));
+        else this.#upgraded();
         store.wrote(written, before);
       },
     });
@@ -67,7 +71,7 @@ export class FailoverReport {
    */
   async claim(key: string, object: FailoverObject, signal: AbortSignal): Promise<Outcome | undefined> {
     const { namespace: operator } = this.#options;
-    if (this.#dropsOperator || readStatus(object.status).operator === operator) return undefined;
+    if (this.#unmarked.has(key) || readStatus(object.status).operator === operator) return undefined;
     const outcome = await this.#write(key, object, { ...fieldsOf(object.status), operator }, signal);
     return outcome === 'written' ? { again: true } : outcome;
   }
@@ -113,9 +117,16 @@ export class FailoverReport {
     return again;
   }
 
+  /** The CRD has the field: what was written before it had is written again. */
+  #upgraded(): void {
+    for (const key of this.#unmarked) this.#statuses.forget(key);
+    this.#unmarked.clear();
+  }
+
   /** Forgets a ServiceFailover that is gone. */
   forget(key: string): void {
     this.#left.delete(key);
+    this.#unmarked.delete(key);
     this.#statuses.forget(key);
     this.#options.metrics.forgetFailover(key);
   }

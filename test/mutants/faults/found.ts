@@ -363,6 +363,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'nobody in a history gives a slice of a federated Service the label of another one',
   },
   {
+    rule: 'L125',
+    by: 'a reading of the code',
+    defects: ['a ServiceFailover is handled no more after its CRD has been upgraded'],
+    outside: 'no CRD of a history is older than the operator',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

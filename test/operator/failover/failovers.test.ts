@@ -89,13 +89,13 @@ describe('the controller of ServiceFailovers', () => {
     }
     stage.east.store.upsert(failover);
   };
-  const weights = (): string | undefined => {
-    const found = stage.east.store.get(ROUTES, 'HTTPRoute', 'shop', 'web-80') as unknown as Route | undefined;
+  const weights = (of = 'web'): string | undefined => {
+    const found = stage.east.store.get(ROUTES, 'HTTPRoute', 'shop', `${of}-80`) as unknown as Route | undefined;
     const refs = found?.spec.rules.flatMap(({ backendRefs }) => backendRefs);
     return refs?.map(({ name, weight }) => `${name} ${weight}`).join(', ');
   };
-  const reason = (): string | undefined => {
-    const found = stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', 'web') as
+  const reason = (of = 'web'): string | undefined => {
+    const found = stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', of) as
       { readonly status?: FailoverStatus } | undefined;
     return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
   };
@@ -109,9 +109,8 @@ describe('the controller of ServiceFailovers', () => {
   };
 
   describe('that another operator serves', () => {
-    const status = () =>
-      (stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', 'web') as { readonly status?: FailoverStatus })
-        .status;
+    const status = (of = 'web') =>
+      (stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', of) as { readonly status?: FailoverStatus }).status;
     const serve = (operator: string | undefined): void => {
       const object = stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', 'web')!;
       stage.east.store.upsert({ ...object, status: { ...status(), operator } } as unknown as Manifest);
@@ -160,6 +159,27 @@ describe('the controller of ServiceFailovers', () => {
       await start();
       await eventually('that is reported', async () => reason() === 'Ready');
       expect([weights(), status()?.operator]).toEqual(['web 1, spare 0', undefined]);
+    });
+
+    it('is served, and said to be, once that CRD is upgraded (J6)', async () => {
+      const crd = JSON.parse(JSON.stringify(failoverCrd).replaceAll('"operator":', '"other":')) as ObjectRef;
+      await installCrd(stage.east, crd);
+      put();
+      for (const name of ['third', 'fourth']) {
+        stage.put(service(name));
+        stage.put(slice(name, { labels: {}, endpoints: [{ ready: true }] }));
+      }
+      const spec = { service: 'third', backends: [{ service: 'third' }, { service: 'fourth' }], holdDown: '0' };
+      const metadata = { name: 'third', namespace: 'shop' };
+      stage.east.store.upsert({ apiVersion: FAILOVERS, kind: 'ServiceFailover', metadata, spec });
+      await start();
+      await eventually('both are reported', async () => reason() === 'Ready' && reason('third') === 'Ready');
+      await installCrd(stage.east, failoverCrd as unknown as ObjectRef);
+      stage.put(slice('web', { labels: {}, endpoints: [{ ready: false }] }));
+      await eventually('that is said of one', async () => status()?.operator === 'linkerd-multicluster');
+      stage.put(slice('third', { labels: {}, endpoints: [{ ready: false }] }));
+      await eventually('the other follows', async () => weights('third') === 'third 0, fourth 1');
+      await eventually('and is said to be', async () => status('third')?.operator === 'linkerd-multicluster');
     });
 
     it('is given up when that was the first to write its status (J6)', async () => {
