@@ -5,6 +5,7 @@
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
+import { derivedName } from '../../crds/mcs/derived-name.ts';
 import type { Checked } from '../../crds/field-error.ts';
 import { Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Resource } from '../kube/objects.ts';
@@ -93,9 +94,13 @@ export function profiledOf({ metadata: { name, namespace } }: KubeObject): reado
   return svc === 'svc' && within === namespace ? [`${within}/${service}`] : [];
 }
 
-/** Returns the Service of a slice, by key. */
-export function sliceOwners({ metadata: { namespace, labels } }: KubeObject): readonly string[] {
-  const service = labels?.[Label.serviceName];
+/**
+ * Returns the Service of a slice, by key. Those of a ServiceImport on a flat network do not name the derived Service
+ * (rule K4), and are counted as its own.
+ */
+export function sliceOwners({ metadata: { namespace, labels = {} } }: KubeObject): readonly string[] {
+  const { [Label.serviceImport]: imported } = labels;
+  const service = labels[Label.serviceName] ?? (imported && derivedName(imported));
   return service === undefined ? [] : [`${namespace}/${service}`];
 }
 
@@ -125,10 +130,11 @@ function trimRoute(object: Route, kind: RouteKind): Route {
 
 function trimSlice(object: KubeObject): CountedSlice | undefined {
   const { name, namespace, uid, resourceVersion, labels } = object.metadata;
-  const service = labels?.[Label.serviceName];
-  if (service === undefined) return undefined;
+  if (sliceOwners(object).length === 0) return undefined;
+  const { [Label.serviceName]: service, [Label.serviceImport]: imported } = labels ?? {};
+  const kept = service === undefined ? { [Label.serviceImport]: imported } : { [Label.serviceName]: service };
   return {
-    metadata: { name, namespace, uid, resourceVersion, labels: { [Label.serviceName]: service } },
+    metadata: { name, namespace, uid, resourceVersion, labels: kept },
     counts: countSlice(object as EndpointSlice),
   } as CountedSlice;
 }

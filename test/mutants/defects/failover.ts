@@ -62,4 +62,12 @@ export const FAILOVER: readonly Defect[] = [
     find: 'for (const key of this.#unmarked) this.#statuses.forget(key);',
     replace: '',
   },
+  {
+    file: 'operator/failover/kinds.ts',
+    tests: ['test/operator/failover/endpoints.test.ts'],
+    name: 'a derived Service on a flat network counts as having no endpoints',
+    rule: 'L132',
+    find: 'labels[Label.serviceName] ?? (imported && derivedName(imported))',
+    replace: 'labels[Label.serviceName] ?? (imported && undefined)',
+  },
 ];

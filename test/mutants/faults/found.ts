@@ -369,6 +369,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no CRD of a history is older than the operator',
   },
   {
+    rule: 'L132',
+    by: 'a reading of the code',
+    defects: ['a derived Service on a flat network counts as having no endpoints'],
+    outside: 'no ServiceFailover of a history has a derived Service as a backend',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],
