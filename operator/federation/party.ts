@@ -39,7 +39,7 @@ export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
   /** Tells whether the cluster certainly has no member under a key. Only then may its membership be removed. */
   readonly members: Certainty;
-  /** Is told which keys create their namespace for this cluster. @default - none does */
+  /** Learns which keys create their namespace for this cluster. @default - none does */
   readonly budget?: Pick<NamespaceBudget, 'decided'>;
 }
 

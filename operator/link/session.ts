@@ -66,12 +66,9 @@ export class Session implements GatewayListener {
     this.#env = env;
     this.#report = report;
     this.#view = linkViewOf(settings, config);
-    this.#budget = new NamespaceBudget({
-      most: config.maxNamespaces,
-      cluster,
-      namespaces: env.source.namespaces,
-      freed: () => this.#namespaceFreed(),
-    });
+    const freed = (): void => this.#namespaceFreed();
+    const { namespaces } = env.source;
+    this.#budget = new NamespaceBudget({ most: config.maxNamespaces, cluster, namespaces, freed });
     this.lease = new WriteLease(name, cluster, env, report, {
       ...options,
       notes: (transitions, before) => this.#exports.leaseNotes(transitions, before),

@@ -40,7 +40,7 @@ export interface MirrorSource {
   readonly target?: AskedTarget | undefined;
   /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
   probe(): Manifests | undefined;
-  /** Is told which keys create their namespace. @default - none does */
+  /** Learns which keys create their namespace. @default - none does */
   readonly budget?: Pick<NamespaceBudget, 'decided'> | undefined;
 }
 

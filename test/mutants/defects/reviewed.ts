@@ -222,8 +222,8 @@ export const REVIEWED: readonly Defect[] = [
     name: 'a namespace that goes has all that is mirrored reconciled',
     file: 'operator/link/session.ts',
     rule: 'E1',
-    find: "state === 'missing' && statuses.get(key)?.mirrored !== true",
-    replace: "state === 'missing' && statuses !== undefined && key !== ''",
+    find: "state === 'missing' && this.#isWaiting(key)",
+    replace: "state === 'missing' && key !== ''",
     tests: ['test/operator/link/session.test.ts'],
   },
   {

@@ -339,6 +339,8 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['a gateway without a known address fails its probes'],
     outside: 'histories probe through the probe Service',
+  },
+  {
     rule: 'L122',
     by: 'a reading of the code',
     defects: ['a namespace that is not needed any more counts as about to be created'],

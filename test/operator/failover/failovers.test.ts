@@ -174,7 +174,7 @@ describe('the controller of ServiceFailovers', () => {
       stage.east.store.upsert({ apiVersion: FAILOVERS, kind: 'ServiceFailover', metadata, spec });
       await start();
       await eventually('both are reported', async () => reason() === 'Ready' && reason('third') === 'Ready');
-      await installCrd(stage.east, failoverCrd as unknown as ObjectRef);
+      await installCrd(stage.east, failoverCrd);
       stage.put(slice('web', { labels: {}, endpoints: [{ ready: false }] }));
       await eventually('that is said of one', async () => status()?.operator === 'linkerd-multicluster');
       stage.put(slice('third', { labels: {}, endpoints: [{ ready: false }] }));

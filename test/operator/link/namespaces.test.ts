@@ -47,7 +47,7 @@ describe('a session that may create one namespace', () => {
   it('creates it for what is mirrored, whatever else the target exports before', async () => {
     target.store.upsert(namespace('a') as Manifest);
     const web = service('web', { namespace: 'a', labels: EXPORTED });
-    target.store.upsert({ ...web, spec: { type: 'ExternalName', externalName: 'example.com' } } as Manifest);
+    target.store.upsert({ ...web, spec: { type: 'ExternalName', externalName: 'example.com' } });
     start();
     await until('a', 'InvalidService');
     put('b');

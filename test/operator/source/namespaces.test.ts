@@ -107,7 +107,8 @@ describe('namespaces that are watched', () => {
     const sink = namespaces.store.sink();
     const created = (resourceVersion: string, deletionTimestamp?: string): Namespace => {
       const { metadata } = namespace('shop', resourceVersion, deletionTimestamp);
-      return { metadata: { ...metadata, labels: { 'mirror.linkerd.io/cluster-name': 'west' } } };
+      const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
+      return { metadata: { ...metadata, labels } };
     };
     sink.applied(created('1'));
     sink.applied(created('2', '2026-01-01T00:00:00Z'));
