@@ -234,11 +234,13 @@ export class Store<T extends KubeObject> implements Lister<T> {
     for (const change of changes) this.#options.listener?.changed?.(change);
   }
 
+  /** What its trim leaves out now is gone from the store, as it is after a list. */
   #applied(part: Part<T>, given: T): void {
-    const object = this.#accepted(part, given);
-    if (object === undefined) return;
-    const key = keyOf(object);
-    if (part.writes.isNewer(key, object.metadata)) this.#change(part, key, object);
+    const object = this.#trim(given);
+    const { metadata } = object ?? given;
+    const key = keyOf({ metadata });
+    if (this.#partOf(key) !== part || !part.writes.isNewer(key, metadata)) return;
+    if (object !== undefined || part.objects.has(key)) this.#change(part, key, object);
   }
 
   #removed(part: Part<T>, object: T): void {

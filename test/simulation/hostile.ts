@@ -99,7 +99,7 @@ export function putHostileService(target: HistoryCluster, namespace: string, ind
     metadata: { name: NAME, namespace, uid: `evil-${index}`, labels: LABELS, ...metadata },
     spec: spec ?? { clusterIP: '10.96.66.6', ports: PORTS },
   };
-  replace(target, service);
+  target.putRaw(service);
 }
 
 export function putHostileSlice(target: HistoryCluster, namespace: string, index: number): void {
@@ -114,7 +114,7 @@ export function putHostileSlice(target: HistoryCluster, namespace: string, index
     },
     ...{ addressType: 'IPv4', ports: PORTS, ...body },
   };
-  replace(target, slice);
+  target.putRaw(slice);
 }
 
 /** Spoils a Service in place: it has a mirror, which stays. */
@@ -137,12 +137,6 @@ export function mendSpoiled(target: HistoryCluster, which?: OfSource): void {
     if (which !== undefined && (namespace !== which.namespace || name !== which.name)) continue;
     target.putRaw({ ...rest, metadata: { ...service.metadata }, spec });
   }
-}
-
-/** What is there goes first: an object that was well stays as it was when a watch reports it as malformed. */
-function replace(target: HistoryCluster, object: KubeObject): void {
-  target.removeRaw(object);
-  target.putRaw(object);
 }
 
 export function removeHostile(target: HistoryCluster): void {

@@ -13,7 +13,16 @@ const EVENT_SERIES = {
   tests: ['test/operator/runtime/event-series.test.ts', 'test/operator/runtime/events.test.ts'],
 };
 
+const STORE = { file: 'operator/runtime/store.ts', tests: ['test/operator/runtime/store.test.ts'] };
+
 export const RUNTIME: readonly Defect[] = [
+  {
+    ...STORE,
+    name: 'what a change leaves out of a store stays in it as it was',
+    rule: 'L130',
+    find: 'if (object !== undefined || part.objects.has(key)) this',
+    replace: 'if (object !== undefined) this',
+  },
   {
     file: 'operator/runtime/workqueue.ts',
     tests: ['test/operator/runtime/workqueue.test.ts'],

@@ -402,5 +402,10 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L137 a target that is called as the cluster itself may yet export'],
     outside: 'no target of a history is called as the cluster itself',
+    rule: 'L130',
+    by: 'a reading of the code',
+    defects: ['what a change leaves out of a store stays in it as it was'],
+    outside:
+      'what a hostile target exports must turn from refused to ignored in place, with no list between that and rest',
   },
 ];

@@ -124,6 +124,36 @@ describe('a store that is listed', () => {
     store.sink().applied(object('bad', '2'));
     expect([...store.values()]).toEqual([{ metadata: { name: 'good' } }]);
   });
+
+  it('leaves out what comes to be left out by its trim, as a list would (L130)', () => {
+    const told: unknown[] = [];
+    const store = new Store<KubeObject>({
+      trim: (given) => (given.metadata.labels?.['app'] === undefined ? undefined : given),
+      weigh: () => 1,
+      indexes: { app: ({ metadata }) => [metadata.labels?.['app'] ?? ''] },
+      listener: { changed: ({ key, after }) => void told.push([key, after?.metadata.resourceVersion]) },
+    });
+    const sink = store.sink();
+    list(sink, object('a', '1', { app: 'x' }));
+    told.length = 0;
+    sink.applied(object('a', '2'));
+    sink.applied(object('a', '3'));
+    expect([store.get('shop/a'), store.by('app', 'x'), sink.bytes, told]).toEqual([
+      undefined,
+      [],
+      0,
+      [['shop/a', undefined]],
+    ]);
+    sink.applied(object('a', '4', { app: 'x' }));
+    expect([version(store, 'a'), sink.bytes]).toEqual(['4', 1]);
+    // What the watch says of before our own write is old, also if it would be left out.
+    store.wrote(object('a', '6', { app: 'x' }), store.get('shop/a'));
+    sink.applied(object('a', '5'));
+    expect(version(store, 'a')).toBe('6');
+    sink.applied(object('a', '6', { app: 'x' }));
+    sink.applied(object('a', '7'));
+    expect(version(store, 'a')).toBeUndefined();
+  });
 });
 
 describe("a store's indexes", () => {

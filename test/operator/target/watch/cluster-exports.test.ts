@@ -633,4 +633,13 @@ describe('the id that a cluster claims (K2)', () => {
     await eventually('it is read', async () => exports.claimedId === null && malformed.length > 0);
     expect(malformed[0]).toMatch(/^ClusterProperty /);
   });
+
+  it('is none once it is one that no cluster can have, as after a list (L130)', async () => {
+    await installProperties();
+    put(clusterId('west-1'));
+    const { exports, ids } = reading();
+    await eventually('it is read', async () => exports.claimedId === 'west-1');
+    put(clusterId('x'.repeat(100)));
+    await eventually('there is none', async () => exports.claimedId === null && ids.at(-1) === null);
+  });
 });
