@@ -402,6 +402,8 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L137 a target that is called as the cluster itself may yet export'],
     outside: 'no target of a history is called as the cluster itself',
+  },
+  {
     rule: 'L130',
     by: 'a reading of the code',
     defects: ['what a change leaves out of a store stays in it as it was'],
