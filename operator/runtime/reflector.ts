@@ -1,14 +1,15 @@
 /**
  * Lists, then watches, for ever: reports every object of one resource to a sink. A list is paged. A watch resumes from
  * the last version that it received if the server ended the one before in the ordinary course. Otherwise, or if the server
- * no longer serves that version (410), the resource is listed again, after a capped, jittered wait, without limit.
+ * no longer serves that version (410) or the resource (404), the resource is listed again, after a capped, jittered wait,
+ * without limit.
  *
  * The wait grows until a watch has lived for a while, whatever is heard on it: a server that answers and ends every
  * watch at once, or has forgotten every version that it gives, is not asked without a pause (rule E11).
  */
 import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { ApiError, ConnectionError, isExpired, LimitError, SilenceError } from '../kube/errors.ts';
+import { ApiError, ConnectionError, isExpired, isNotFound, LimitError, SilenceError } from '../kube/errors.ts';
 import { listPages, type ListPagesOptions } from '../kube/list-pages.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Interruptions } from './interruptions.ts';
@@ -147,8 +148,9 @@ export class Reflector<T extends KubeObject> {
     this.#silences = isSilence ? this.#silences + 1 : 0;
     // A server that was away for a moment, even if the next try came too late to notice, may have been restored from a
     // backup: it may not reach this version for a long time, or have outgrown it by another history. Beyond a limit, only
-    // a list can show that there is less by now.
-    const isUseless = isExpired(error) || error instanceof LimitError;
+    // a list can show that there is less by now. What was not served is another collection once it is: a watch from an
+    // older version opens, and only then fails.
+    const isUseless = isExpired(error) || isNotFound(error) || error instanceof LimitError;
     const isAway = isUnavailable(error);
     if (isAway && this.#resourceVersion !== undefined) this.#options.interruptions?.noticed();
     if (isUseless || isAway) this.#resourceVersion = undefined;

@@ -1,9 +1,11 @@
 /** Lists and watches: order, versions, pages, selectors. */
 import { expect, it } from 'vitest';
+import { installCrd, uninstallCrd } from '../workload/index.ts';
 import { type Any, onEachServer, type Status } from './server.ts';
 
 onEachServer('lists and watches', (server) => {
-  const { unique, core, get, post, patch, remove, apply, configMap, watch, seen, versionNow, namespace } = server;
+  const { unique, core, group, get, post, patch, remove, apply, configMap, watch, seen, versionNow, namespace } =
+    server;
 
   it('watches from a list: additions, changes and deletions in order', async () => {
     const [a, b] = [unique('w'), unique('w')];
@@ -164,4 +166,38 @@ onEachServer('lists and watches', (server) => {
     const query = { fieldSelector: 'involvedObject.kind=Widget,involvedObject.name=w' };
     expect((await server.client.request<Any>('GET', core('events'), { query })).body.items).toHaveLength(1);
   });
+
+  it('ends the watches of a kind whose definition goes, and opens none from before it is made anew that lives', async () => {
+    const gizmos = { apiVersion: 'linkspan.test/v1', kind: 'Gizmo', namespace };
+    await installCrd(server.cluster, gizmoCrd);
+    await post(group('linkspan.test/v1', 'gizmos'), { ...gizmos, metadata: { name: 'one' } });
+    const from = async (resourceVersion: string, during: () => Promise<unknown> = async () => undefined) => {
+      const events: unknown[] = [];
+      const query = { resourceVersion, timeoutSeconds: 60 };
+      const reading = (async () => {
+        const all = server.client.watch<Any & Status>(gizmos, query, AbortSignal.timeout(20_000));
+        for await (const { type, object } of all) events.push([type, object.metadata.name ?? object.code]);
+      })();
+      await during();
+      await reading;
+      return events;
+    };
+    const { resourceVersion } = await server.client.listAll(gizmos);
+    expect(await from(resourceVersion, () => uninstallCrd(server.client, gizmoCrd))).toEqual([['DELETED', 'one']]);
+    await installCrd(server.cluster, gizmoCrd);
+    expect(await from(resourceVersion)).toEqual([['ERROR', 410]]);
+    await uninstallCrd(server.client, gizmoCrd);
+  });
 });
+
+const gizmoCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'gizmos.linkspan.test' },
+  spec: {
+    group: 'linkspan.test',
+    scope: 'Namespaced',
+    names: { kind: 'Gizmo', plural: 'gizmos', singular: 'gizmo' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};

@@ -53,6 +53,14 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'const isUseless =',
   },
   {
+    ...REFLECTOR,
+    tests: [...REFLECTOR.tests, 'test/operator/target/watch/cluster-exports.test.ts'],
+    name: 'what was not served is watched from where it was',
+    rule: 'K5',
+    find: '|| isNotFound(error) ||',
+    replace: '||',
+  },
+  {
     ...APPLIER,
     name: 'a mirror that must be replaced is deleted before its successor is known to be accepted',
     rule: 'D3',

@@ -330,14 +330,28 @@ describe('a reflector (H3)', () => {
   it('lists anew after a refusal during which another watch found that the server had been away (L84)', async () => {
     const { server, interruptions, end } = setUp();
     await pass(0);
-    server.refusal = new ApiError(404, {}, 'watch');
-    server.tell(new ApiError(404, {}, 'watch'));
+    server.refusal = new ApiError(403, {}, 'watch');
+    server.tell(new ApiError(403, {}, 'watch'));
     await pass(10_000);
     interruptions.noticed();
     server.refusal = undefined;
     server.requests.length = 0;
     await pass(60_000);
     expect(server.requests).toEqual(['check 1', 'list', 'watch 1']);
+    await end();
+  });
+
+  it('lists anew what was not served for a while, before its watch is open (L138)', async () => {
+    const { server, states, end } = setUp();
+    await pass(20_000);
+    server.refusal = new ApiError(404, {}, 'watch');
+    server.tell('end');
+    await pass(120_000);
+    server.refusal = undefined;
+    server.requests.length = 0;
+    states.length = 0;
+    await pass(60_000);
+    expect([server.requests, states]).toEqual([['list', 'watch 1'], [{ connected: true }]]);
     await end();
   });
 

@@ -54,11 +54,9 @@ const unexport = (name: string, within = 'shop') => cluster.store.delete(MCS, 'S
 
 const installExports = () => installCrd(cluster, serviceExportCrd);
 const installProperties = () => installCrd(cluster, clusterPropertyCrd);
-/** Deletes a CRD as Kubernetes does: its objects go first, one by one, and its watches end. */
-const removeCrd = (crd: { readonly metadata: { readonly name: string } }): void => {
-  cluster.store.delete('apiextensions.k8s.io/v1', 'CustomResourceDefinition', undefined, crd.metadata.name);
-  cluster.faults.dropWatches(({ group }) => crd.metadata.name.endsWith(`.${group}`));
-};
+/** Deletes a CRD as Kubernetes does: its objects go first, one by one, and the server ends its watches. */
+const removeCrd = (crd: { readonly metadata: { readonly name: string } }): void =>
+  void cluster.store.delete('apiextensions.k8s.io/v1', 'CustomResourceDefinition', undefined, crd.metadata.name);
 
 /** What a hostile cluster lists in place of an object, by resource and name. */
 const LIES: Readonly<Record<string, (object: KubeObject) => object>> = {
@@ -356,6 +354,29 @@ describe('where the CRD is missing', () => {
     unexport('web');
     await eventually('it is deleted', async () => exports.size === 0);
     await gone();
+  });
+
+  it('the time until what is not back counts as deleted begins when it is back, however long it was away (L138)', async () => {
+    await installExports();
+    put(serviceExport('web'));
+    put(service('web'));
+    const graceMs = 500;
+    const { exports, known, gone, relists } = reading({
+      returnGraceMs: graceMs,
+      timings: { settledMs: 0, backoff: { baseMs: 10, capMs: 40 } },
+    });
+    await known();
+    put(serviceExport('other'));
+    await eventually('the watch shows what there is', async () => exports.size === 2);
+    removeCrd(serviceExportCrd);
+    await eventually('the kind has gone', async () => !observe(exports, WEB).isKnown);
+    const before = relists.length;
+    await eventually('it has been away for longer than that time', async () => relists.length > before);
+    const backMs = performance.now();
+    await installExports();
+    await known();
+    await gone();
+    expect(performance.now() - backMs).toBeGreaterThan(graceMs);
   });
 
   it('what is there once it is back counts as deleted when it goes (K5)', async () => {
