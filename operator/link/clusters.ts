@@ -206,6 +206,7 @@ export class Clusters {
         const isKept = running instanceof Keeping && running.link === link.name;
         const goesOn = running === undefined || isKept || this.#sessions.serves(running, link);
         if (!goesOn) return this.#end(cluster, running);
+        if (running !== undefined && this.#sessions.serves(running, link)) this.#sessions.confirm(running, link);
         if (running === undefined && !(await this.#resume(cluster, link, signal))) return { again: true };
         await this.#forgetOthers(cluster, link.name, signal);
         break;

@@ -14,6 +14,7 @@ import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';
 import { Keeping } from './keeping.ts';
 import { Removal } from './leftovers.ts';
+import type { LinkRead } from './links.ts';
 import type { Roster } from './roster.ts';
 import type { ServedSpec } from './lease/served-spec.ts';
 import { Session } from './session.ts';
@@ -78,6 +79,15 @@ export class Sessions {
     session.update(settings);
     session.lease.record(served);
     if (credentialsSecret !== settings.credentialsSecret) this.#giveSecret(session);
+  }
+
+  /**
+   * Applies the confirmation that a Link has, and nothing else of it: the Link may have become invalid, but a loss that
+   * is held meanwhile can be confirmed (rules E6, E7).
+   */
+  confirm(session: Session, { confirmPrune }: Pick<LinkRead, 'confirmPrune'>): void {
+    const { confirmPrune: before, ...settings } = session.settings;
+    if (before !== confirmPrune) session.update({ ...settings, ...(confirmPrune !== undefined && { confirmPrune }) });
   }
 
   /**

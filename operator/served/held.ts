@@ -71,8 +71,10 @@ export class HeldDeletions {
 
   /** Returns the digests of the keys whose deletion the user has confirmed, and which still have objects. */
   confirmed(): ReadonlySet<Digest> {
-    this.#retainConfirmed(this.#states());
-    return this.#losses.confirmed.digests;
+    const { digests } = this.#losses.confirmed;
+    // Each renewal of the Lease asks: the states of everything are not computed for nothing.
+    if (digests.size > 0) this.#retainConfirmed(this.#states());
+    return digests;
   }
 
   /** Makes the deletions that the user confirmed before a restart. */

@@ -31,6 +31,14 @@ const LINK_FILE = { file: 'operator/link/link.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    file: 'operator/link/clusters.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'an invalid Link confirms no loss',
+    rule: 'E6',
+    find: 'this.#sessions.confirm(running, link);',
+    replace: 'void 0;',
+  },
+  {
     file: 'operator/link/status/status.ts',
     tests: ['test/operator/link/status/status.test.ts'],
     name: 'the verdict on a former gateway stays in the status until there is one on the next',

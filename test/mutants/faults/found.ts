@@ -382,6 +382,12 @@ export const FOUND: readonly Fault[] = [
       'no history keeps a CRD away for ten minutes after a watch that ended in time, and back without what it had',
   },
   {
+    rule: 'L139',
+    by: 'a reading of the code',
+    defects: ['an invalid Link confirms no loss'],
+    outside: 'a history makes its Links valid before it confirms what is held at its end',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

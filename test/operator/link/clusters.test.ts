@@ -8,6 +8,7 @@ import type { Lease, Secret } from '../../../operator/kube/objects.ts';
 import { Clusters } from '../../../operator/link/clusters.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import type { Link } from '../../../operator/link/link.ts';
+import { Session } from '../../../operator/link/session.ts';
 import { type LinkRead, readLinkObject } from '../../../operator/link/links.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
@@ -16,7 +17,10 @@ import { link } from '../../support/builders.ts';
 import { Leases } from './leases.ts';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const leaseOf = (name: string) => `service-mirror-write-${name}`;
@@ -29,11 +33,12 @@ interface Given {
   readonly valid?: boolean;
   readonly secret?: string;
   readonly suspended?: boolean;
+  readonly confirmed?: string;
 }
 
 const read = (
   name: string,
-  { names = 'west', at = '2026-01-01', uid = name, valid = true, secret, suspended = false }: Given = {},
+  { names = 'west', at = '2026-01-01', uid = name, valid = true, secret, suspended = false, confirmed }: Given = {},
 ): LinkRead =>
   readLinkObject(
     link(
@@ -48,7 +53,10 @@ const read = (
         uid,
         generation: 1,
         creationTimestamp: `${at}T00:00:00Z`,
-        ...(suspended && { annotations: { [Annotation.suspended]: 'true' } }),
+        annotations: {
+          ...(suspended && { [Annotation.suspended]: 'true' }),
+          ...(confirmed !== undefined && { [Annotation.confirmPrune]: confirmed }),
+        },
       },
     ),
   );
@@ -365,6 +373,20 @@ describe('a cluster (E9)', () => {
     await end();
   });
 
+  it('takes the confirmation of a loss from an invalid Link, and nothing else (E6, L139)', async () => {
+    const made = await world([read('a', { confirmed: 'former' })]);
+    const update = vi.spyOn(Session.prototype, 'update');
+    for (const confirmed of [{ confirmed: 'former' }, { confirmed: 'lost' }, {}])
+      await made.put(read('a', { valid: false, secret: 'other', ...confirmed }));
+    const given = update.mock.calls.map(([{ confirmPrune, credentialsSecret }]) => [confirmPrune, credentialsSecret]);
+    expect(given).toEqual([
+      ['lost', 'cluster-credentials-a'],
+      [undefined, 'cluster-credentials-a'],
+    ]);
+    expect(made.secretsRead).toEqual(['cluster-credentials-a']);
+    await made.end();
+  });
+
   describe('by an invalid Link, when the operator starts (E7)', () => {
     /** What the operator that served Link `a` left on its Lease. */
     const left = async (changed: Parameters<typeof read>[1] = {}): Promise<Lease> => {
@@ -393,6 +415,14 @@ describe('a cluster (E9)', () => {
       const again = await start(made.leases.get(leaseOf('a'))!, read('a', { valid: false }));
       expect(again.secretsRead).toEqual(['cluster-credentials-a']);
       await again.end();
+    });
+
+    it('takes the confirmation of what is lost by then (E6, L139)', async () => {
+      const made = await start(await left(), read('a', { valid: false, confirmed: 'former' }));
+      const update = vi.spyOn(Session.prototype, 'update');
+      await made.put(read('a', { valid: false, confirmed: 'lost' }));
+      expect(update.mock.calls.map(([{ confirmPrune }]) => confirmPrune)).toEqual(['lost']);
+      await made.end();
     });
 
     it('is not served by the spec of one that was deleted, nor while it is suspended', async () => {
