@@ -31,6 +31,8 @@ export interface SlicesByNameOptions {
 }
 
 interface Shard {
+  /** Number of the watch. No two that run have the same, since their states are kept by it. */
+  readonly number: number;
   readonly names: ReadonlySet<string>;
   readonly watched: WatchedStore<EndpointSlice>;
 }
@@ -118,27 +120,36 @@ export class SlicesByName {
   }
 
   /**
-   * Watches these names. Names that are no longer wanted stay until a watch is started anew for others: watching a few
-   * too many costs less than a new list.
+   * Watches these names. Names that are no longer wanted stay while their watch has others that are, until it is started
+   * anew: watching a few too many costs less than a new list. When names are missing, watches of which half the names or
+   * fewer are wanted are joined, so that there are never more than two for each hundred names that were wanted then, and
+   * one.
    */
   #want(names: ReadonlySet<string>): void {
-    let missing = [...names].filter((name) => !this.#byName.has(name));
-    if (missing.length === 0) return;
+    const missing = [...names].filter((name) => !this.#byName.has(name));
     const last = this.#shards.at(-1);
-    const wanted = [...(last?.names ?? [])].filter((name) => names.has(name));
-    if (last !== undefined && wanted.length < MAX_NAMES) {
-      last.watched.stop();
-      this.#shards.pop();
-      for (const name of last.names) this.#byName.delete(name);
-      missing = [...wanted, ...missing];
+    for (const shard of [...this.#shards]) {
+      const wanted = [...shard.names].filter((name) => names.has(name));
+      const most = shard === last ? MAX_NAMES - 1 : MAX_NAMES / 2;
+      if (wanted.length > 0 && (missing.length === 0 || wanted.length > most)) continue;
+      this.#drop(shard);
+      missing.unshift(...wanted);
     }
     for (let start = 0; start < missing.length; start += MAX_NAMES) this.#add(missing.slice(start, start + MAX_NAMES));
+  }
+
+  #drop(shard: Shard): void {
+    shard.watched.stop();
+    this.#shards.splice(this.#shards.indexOf(shard), 1);
+    for (const name of shard.names) this.#byName.delete(name);
   }
 
   #add(all: readonly string[]): void {
     const names = new Set(all);
     const query = `${Label.serviceName} in (${[...names].sort().join(',')})`;
-    const shard = { watched: this.#options.watch(query, this.#shards.length, names), names };
+    let number = 0;
+    while (this.#shards.some((shard) => shard.number === number)) number += 1;
+    const shard = { number, watched: this.#options.watch(query, number, names), names };
     this.#shards.push(shard);
     for (const name of names) this.#byName.set(name, shard);
   }

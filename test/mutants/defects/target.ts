@@ -4,6 +4,22 @@ const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operat
 
 export const TARGET: readonly Defect[] = [
   {
+    file: 'operator/target/watch/slices-by-name.ts',
+    tests: ['test/operator/target/watch/slices-by-name.test.ts'],
+    name: 'watches of names that have few left are not joined',
+    rule: 'E10',
+    find: 'const most = shard === last ? MAX_NAMES - 1 : MAX_NAMES / 2;',
+    replace: 'const most = shard === last ? MAX_NAMES - 1 : 0;',
+  },
+  {
+    file: 'operator/target/watch/slices-by-name.ts',
+    tests: ['test/operator/target/watch/slices-by-name.test.ts'],
+    name: 'a watch of names goes on though none of them is wanted',
+    rule: 'E10',
+    find: 'if (wanted.length > 0 && (missing.length === 0 || wanted.length > most)) continue;',
+    replace: 'if (wanted.length > most || missing.length === 0 || shard !== last) continue;',
+  },
+  {
     file: 'operator/target/renewal/ca-bundle.ts',
     tests: ['test/operator/target/renewal/ca-bundle.test.ts'],
     name: 'a new CA is lost if as many have expired',

@@ -388,6 +388,15 @@ export const FOUND: readonly Fault[] = [
     outside: 'a history makes its Links valid before it confirms what is held at its end',
   },
   {
+    rule: 'L140',
+    by: 'a reading of the code',
+    defects: [
+      'a watch of names goes on though none of them is wanted',
+      'watches of names that have few left are not joined',
+    ],
+    outside: 'no history has more than a hundred Services without labels on their slices',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -102,6 +102,44 @@ describe('slices that are found by the names of their Services (D9)', () => {
     expect(watches.slice(3).map((watch) => watch.slice(0, 6))).toEqual(['2 ends', '2: one']);
   });
 
+  describe('of a target that changes the names that it exports (E10, L140)', () => {
+    const named = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => wants(`n-${from + at}`));
+    /** The watches that run, by number, and how many names each has. */
+    const open = (watches: readonly string[]): ReadonlyMap<string, number> => {
+      const running = new Map<string, number>();
+      for (const watch of watches) {
+        const [number, names] = watch.split(': ') as [string, string | undefined];
+        if (names === undefined) running.delete(number.replace(' ends', ''));
+        else if (running.has(number)) throw new Error(`two watches are numbered ${number}`);
+        else running.set(number, names.split(',').length);
+      }
+      return running;
+    };
+
+    it('are not watched any more once no name of a watch is wanted', async () => {
+      const { watches, want } = setUp();
+      for (let round = 0; round < 5; round += 1) {
+        want(...named(round * 101, (round + 1) * 101));
+        await pass(250);
+        expect([...open(watches).values()]).toEqual([100, 1]);
+      }
+      want();
+      await pass(250);
+      expect(open(watches).size).toBe(0);
+    });
+
+    it('are watched by few, also when names go and come one by one', async () => {
+      const { watches, want } = setUp();
+      let most = 0;
+      for (let at = 0; at < 1_000; at += 7) {
+        want(...named(at, at + 300).filter((_, index) => index % 3 === 0 || index > 250));
+        await pass(250);
+        most = Math.max(most, open(watches).size);
+      }
+      expect(most).toBeLessThanOrEqual(4);
+    });
+  });
+
   it('are unknown, rather than none, until their watch has been listed', async () => {
     const { byName, stores, want } = setUp();
     want(wants('a'));
