@@ -113,6 +113,8 @@ export class Renewal {
       return;
     }
     const dueMs = renewalMs(inUse.token, random(), part);
+    // What prevented the renewal of former credentials says nothing of these.
+    if (Date.now() < dueMs) this.#found(undefined);
     const hurry = this.#hurry.signal;
     while (!hurry.aborted && !signal.aborted && Date.now() < dueMs) {
       await sleep(Math.min(dueMs - Date.now(), MAX_WAIT_MS), signal, hurry);

@@ -4,6 +4,14 @@ const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operat
 
 export const TARGET: readonly Defect[] = [
   {
+    file: 'operator/target/renewal/renewal.ts',
+    tests: ['test/operator/target/renewal/renewal.test.ts'],
+    name: 'why a token was not renewed is said until the next renewal',
+    rule: 'P4',
+    find: 'if (Date.now() < dueMs) this.#found(undefined);',
+    replace: '',
+  },
+  {
     file: 'operator/target/watch/slices-by-name.ts',
     tests: ['test/operator/target/watch/slices-by-name.test.ts'],
     name: 'watches of names that have few left are not joined',

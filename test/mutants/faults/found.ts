@@ -397,6 +397,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no history has more than a hundred Services without labels on their slices',
   },
   {
+    rule: 'L141',
+    by: 'a reading of the code',
+    defects: ['why a token was not renewed is said until the next renewal'],
+    outside: 'no Secret of a history is kept by other software',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -124,6 +124,12 @@ describe('a token that ends', () => {
     expect(problems).toEqual(['ExternalSecret west keeps the Secret, so that the operator does not write it']);
   });
 
+  it('is not said to be kept by another once nobody keeps its Secret any more (P4, P5, L141)', () => {
+    follow({ keeper: { name: 'ExternalSecret west', isController: true } });
+    follow();
+    expect([problems.length, renewal.problem]).toEqual([2, undefined]);
+  });
+
   it('is followed anew, and without a word, when somebody else writes its Secret meanwhile (P2)', async () => {
     write = () => {
       throw status(409);
