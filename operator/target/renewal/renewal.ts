@@ -66,8 +66,11 @@ export interface RenewalOptions {
 /** Delay between attempts. At the first attempt, a token has about a fifth of its lifetime left. */
 const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
-/** Longest single wait, in milliseconds. After it, the wall clock is read again. */
-const MAX_WAIT_MS = 12 * 3_600_000;
+/**
+ * Longest single wait, in milliseconds. After it, the wall clock is read again: timers stand still while a machine is
+ * paused, and the token goes on ageing. To wake up once a minute for each Link costs nothing.
+ */
+const MAX_WAIT_MS = 60_000;
 
 export class Renewal {
   readonly #options: RenewalOptions;

@@ -6,6 +6,14 @@ export const TARGET: readonly Defect[] = [
   {
     file: 'operator/target/renewal/renewal.ts',
     tests: ['test/operator/target/renewal/renewal.test.ts'],
+    name: 'the renewal of a token sleeps for hours',
+    rule: 'P2',
+    find: 'const MAX_WAIT_MS = 60_000;',
+    replace: 'const MAX_WAIT_MS = 12 * 3_600_000;',
+  },
+  {
+    file: 'operator/target/renewal/renewal.ts',
+    tests: ['test/operator/target/renewal/renewal.test.ts'],
     name: 'why a token was not renewed is said until the next renewal',
     rule: 'P4',
     find: 'if (Date.now() < dueMs) this.#found(undefined);',

@@ -403,6 +403,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no Secret of a history is kept by other software',
   },
   {
+    rule: 'L142',
+    by: 'a reading of the code',
+    defects: ['the renewal of a token sleeps for hours'],
+    outside: 'no machine of a history is paused',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -95,6 +95,16 @@ describe('a token that ends', () => {
     expect(written).toHaveLength(1);
   });
 
+  it('is renewed soon after a pause of the machine, which timers do not notice (P2, L142)', async () => {
+    const days = 86_400;
+    follow({}, token(START_S, { exp: START_S + 2 * days }));
+    await pass(1);
+    vi.setSystemTime((START_S + 1.9 * days) * 1_000);
+    answer = () => token(START_S + 1.9 * days, { exp: START_S + 4 * days });
+    await pass(61);
+    expect(written).toHaveLength(1);
+  });
+
   it('is renewed at once when the target refuses it (P2)', async () => {
     follow();
     await pass(1);
