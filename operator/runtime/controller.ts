@@ -3,8 +3,9 @@
  * says when what failed is tried again, and all of it is measured under the names that controller-runtime uses.
  */
 import type { Metrics } from '../metrics/index.ts';
-import { type BackoffPolicy, jitteredWithin, RETRY_BACKOFF } from '../kube/backoff.ts';
+import { type BackoffPolicy, jittered, jitteredWithin, RETRY_BACKOFF } from '../kube/backoff.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
+import { FENCED_RETRY_MS, FencedError } from './fence.ts';
 import type { Logger } from './logger.ts';
 import type { Outcome } from './outcome.ts';
 import { ENDLESS, giveWay, type Turns } from './turns.ts';
@@ -13,7 +14,10 @@ import { type Result, Workqueue } from './workqueue.ts';
 export interface ControllerOptions {
   /** Label `controller` and `name` of its metrics. */
   readonly name: string;
-  /** Makes the state that a key stands for true. What it throws is logged, and the key is tried again. */
+  /**
+   * Makes the state that a key stands for true. What it throws is logged, and the key is tried again. A write that was not
+   * sent, since the Lease may have expired, has not failed.
+   */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Outcome | undefined>;
   /** Keys reconciled at once. */
   readonly concurrency: number;
@@ -92,6 +96,7 @@ export class Controller {
       return (await reconcile(key, signal)) ?? {};
     } catch (error) {
       if (signal.aborted) return {};
+      if (error instanceof FencedError) return { isPending: true, requeueAfterMs: jittered(FENCED_RETRY_MS) };
       // A conflict says that the view was old; the next reconcile has a newer one.
       if (!isConflict(error)) log.warn({ controller, key, error: describe(error) }, 'reconcile failed');
       return { errors: [error] };

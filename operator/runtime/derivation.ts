@@ -8,7 +8,7 @@ import { jittered } from '../kube/backoff.ts';
 import { keyOf, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
 import type { Applier } from './applier.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
-import type { MayWrite } from './fence.ts';
+import { FENCED_RETRY_MS, type MayWrite } from './fence.ts';
 import { Gathering } from './gathering.ts';
 import { merged, type Outcome } from './outcome.ts';
 import { type Goal, type Pass, type PassTexts, type Reason, takeStep } from './pass.ts';
@@ -127,12 +127,6 @@ export interface Deriving extends Omit<ControllerOptions, 'reconcile'>, StepCont
 export interface DerivationOptions<O, D, R extends Reason> extends Deriving {
   readonly derivation: Derivation<O, D, R>;
 }
-
-/**
- * Time until the operator tries again to send a write that it held back because a Lease may have been lost. Earlier
- * failures of the key do not prolong this time (rule H4).
- */
-const FENCED_RETRY_MS = 1_000;
 
 /** Keeps the objects of one derivation as they must be. */
 export class DerivationController<O, D, R extends Reason> {

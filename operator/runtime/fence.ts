@@ -15,6 +15,12 @@ export interface Fenceable<T> {
 export class FencedError extends ConnectionError {}
 
 /**
+ * Time until the operator tries again to send a write that it held back because a Lease may have been lost, in
+ * milliseconds. Earlier failures do not prolong this time (rule H4).
+ */
+export const FENCED_RETRY_MS = 1_000;
+
+/**
  * Returns a client whose writes are only sent while the Lease is certainly held. However long one waited for its turn,
  * it fails with a FencedError if the Lease may have expired by then: it is tried again once the Lease is renewed.
  */

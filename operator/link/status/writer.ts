@@ -8,7 +8,7 @@ import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { type Fields, fieldsOf } from '../../kube/conditions.ts';
 import { describe, isNotFound } from '../../kube/errors.ts';
-import { fenced, type MayWrite } from '../../runtime/fence.ts';
+import { fenced, FENCED_RETRY_MS, FencedError, type MayWrite } from '../../runtime/fence.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { LinkStatusPatch } from './status.ts';
@@ -151,7 +151,8 @@ export class StatusWriter {
       this.#failed = undefined;
       if (answered['conditions'] === undefined) onPruned();
     } catch (error) {
-      if (!this.#signal.aborted && !isNotFound(error)) {
+      if (error instanceof FencedError) this.#after(FENCED_RETRY_MS);
+      else if (!this.#signal.aborted && !isNotFound(error)) {
         if (this.#failures === 0)
           log.warn({ link: name, error: describe(error) }, 'the status of the Link cannot be written');
         const waitMs = backoffMs(this.#failures, RETRY_BACKOFF, Math.random);

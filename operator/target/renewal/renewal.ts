@@ -28,6 +28,7 @@ import {
   type TokenRequest,
   userOf,
 } from '../../kube/account-token.ts';
+import { FENCED_RETRY_MS, FencedError } from '../../runtime/fence.ts';
 import { renewedKubeconfig } from './renewed-kubeconfig.ts';
 
 /** The requests to a target that a renewal needs. */
@@ -144,13 +145,32 @@ export class Renewal {
     if (user !== undefined && user !== userOf(token)) throw new Error('the target gave a token of another account');
     const { name, uid, resourceVersion } = secret.metadata;
     const data = { [CredentialsSecret.key]: Buffer.from(renewed.text).toString('base64') };
-    await source.patch(SECRETS, { namespace, name }, { metadata: { uid, resourceVersion }, data }, signal);
+    const write = (): Promise<unknown> =>
+      source.patch(SECRETS, { namespace, name }, { metadata: { uid, resourceVersion }, data }, signal);
+    await whenSent(write, signal);
   }
 
   #found(problem: string | undefined): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
     this.#options.onProblem(problem);
+  }
+}
+
+/**
+ * Writes once the Lease is certainly held. Until then nothing has failed (rule H4), and no other token is asked for.
+ * @throws the reason of the signal if it aborts
+ */
+async function whenSent(write: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!(error instanceof FencedError)) throw error;
+    }
+    await sleep(FENCED_RETRY_MS, signal);
+    signal.throwIfAborted();
   }
 }
 

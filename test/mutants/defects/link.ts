@@ -31,6 +31,14 @@ const LINK_FILE = { file: 'operator/link/link.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    file: 'operator/link/status/writer.ts',
+    tests: ['test/operator/link/status/writer.test.ts'],
+    name: 'a status that is held back counts as one that cannot be written',
+    rule: 'H4',
+    find: 'if (error instanceof FencedError) this.#after(FENCED_RETRY_MS);\n      else if',
+    replace: 'if',
+  },
+  {
     file: 'operator/link/clusters.ts',
     tests: ['test/operator/link/clusters.test.ts'],
     name: 'an invalid Link confirms no loss',

@@ -6,6 +6,14 @@ export const TARGET: readonly Defect[] = [
   {
     file: 'operator/target/renewal/renewal.ts',
     tests: ['test/operator/target/renewal/renewal.test.ts'],
+    name: 'a token that is held back counts as one that cannot be renewed',
+    rule: 'H4',
+    find: 'if (!(error instanceof FencedError)) throw error;',
+    replace: 'throw error;',
+  },
+  {
+    file: 'operator/target/renewal/renewal.ts',
+    tests: ['test/operator/target/renewal/renewal.test.ts'],
     name: 'the renewal of a token sleeps for hours',
     rule: 'P2',
     find: 'const MAX_WAIT_MS = 60_000;',

@@ -409,6 +409,16 @@ export const FOUND: readonly Fault[] = [
     outside: 'no machine of a history is paused',
   },
   {
+    rule: 'L144',
+    by: 'a reading of the code',
+    defects: [
+      'a status that is held back counts as one that cannot be written',
+      'a token that is held back counts as one that cannot be renewed',
+      'a reconcile whose write is held back counts as failed',
+    ],
+    outside: 'histories do not read the log, and no token of theirs ends',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { FencedError } from '../../../operator/runtime/fence.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import { Controller, retryAfterMs } from '../../../operator/runtime/controller.ts';
 import type { Outcome } from '../../../operator/runtime/outcome.ts';
@@ -131,6 +132,14 @@ describe('a controller', () => {
     controller.add('a');
     await pass(100);
     expect([reconciled, lines]).toEqual([['a', 'a'], Array(2).fill('warn reconcile failed')]);
+  });
+
+  it('tries a key again every second while its writes are held back, and reports nothing (H4, L144)', async () => {
+    const { controller, reconciled, lines } = running(async () => Promise.reject(new FencedError('held back')));
+    controller.add('a');
+    await pass(10_000);
+    expect(reconciled.length).toBeGreaterThan(7);
+    expect(lines).toEqual([]);
   });
 
   it('does not log a conflict, which says that the view was old', async () => {

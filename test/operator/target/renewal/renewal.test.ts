@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { ApiError } from '../../../../operator/kube/errors.ts';
+import { FencedError } from '../../../../operator/runtime/fence.ts';
 import type { KeptSecret } from '../../../../operator/kube/keeper.ts';
 import { type AskedTarget, Renewal, type RenewalOptions } from '../../../../operator/target/renewal/renewal.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
@@ -138,6 +139,21 @@ describe('a token that ends', () => {
     follow({ keeper: { name: 'ExternalSecret west', isController: true } });
     follow();
     expect([problems.length, renewal.problem]).toEqual([2, undefined]);
+  });
+
+  it('is not renewed, and nothing is reported, while the Lease may have expired; the next one is kept (H4, L144)', async () => {
+    let attempts = 0;
+    write = () => {
+      attempts += 1;
+      throw new FencedError('nothing is written until the Lease is renewed');
+    };
+    follow();
+    await pass(LIFETIME_S * 0.8 + 20);
+    expect([problems, written, asked]).toEqual([[], [], 1]);
+    expect(attempts).toBeGreaterThan(15);
+    write = () => undefined;
+    await pass(1);
+    expect([problems, written.length, asked]).toEqual([[], 1, 1]);
   });
 
   it('is followed anew, and without a word, when somebody else writes its Secret meanwhile (P2)', async () => {
