@@ -22,6 +22,8 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'L130',
     find: 'if (object !== undefined || part.objects.has(key)) this',
     replace: 'if (object !== undefined) this',
+  },
+  {
     file: 'operator/runtime/controller.ts',
     tests: ['test/operator/runtime/controller.test.ts'],
     name: 'a reconcile whose write is held back counts as failed',

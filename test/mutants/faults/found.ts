@@ -375,6 +375,8 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['a derived Service on a flat network counts as having no endpoints'],
     outside: 'no ServiceFailover of a history has a derived Service as a backend',
+  },
+  {
     rule: 'L138',
     by: 'a reading of the code',
     defects: ['what was not served is watched from where it was'],
