@@ -12,7 +12,16 @@ import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { Problem } from '../common/command-error.ts';
 import { readsPodToken } from '../common/credentials-secret.ts';
 import { mintAgain } from '../common/remedies.ts';
-import { type AccountRead, accountProblems, isFlat, isProven, isValid, ownerOf, readAccount } from './account.ts';
+import {
+  type AccountRead,
+  accountProblems,
+  isFlat,
+  isProven,
+  isValid,
+  limitsOf,
+  ownerOf,
+  readAccount,
+} from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { isTokenOf } from './ending-token.ts';
 import { type Held, heldServer, otherTargetProblems, readHeld, type SourceNamespaces, tokensIn } from './held.ts';
@@ -56,7 +65,7 @@ export const readAccess = async (
   if (used !== undefined && used.name !== own.name && ownerOf(account, claim) !== 'source') {
     account = await readAccount(target, own, tokens);
   }
-  const limit = flags.exportNamespaces ?? held.link?.spec?.targetNamespaces ?? [];
+  const limit = flags.exportNamespaces ?? held.link?.spec?.targetNamespaces ?? limitsOf(account);
   const flat = flags.flat ?? (isFlat(account) || held.copy !== undefined || (!held.link && flags.gateway === false));
   return {
     account,

@@ -7,6 +7,7 @@ import { OUR_MANAGERS } from '../../../crds/wire.ts';
 import { keeperOf } from '../../../operator/kube/keeper.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { note } from '../../print.ts';
+import type { Found } from '../common/apply.ts';
 import { type Change, compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute } from '../common/change-set/execute.ts';
 import type { FieldPath } from '../common/change-set/fields.ts';
@@ -15,7 +16,7 @@ import { refuseProblems } from '../common/command-error.ts';
 import { asWritten } from '../credentials/kubeconfig.ts';
 import type { ClusterObjects, ResultReport } from '../common/output.ts';
 import { type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
-import { isValid, recordOf } from './account.ts';
+import { type AccountRead, isValid, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
 import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } from './ending-token.ts';
 import { tokensIn } from './held.ts';
@@ -84,17 +85,20 @@ export const planAccess = async (way: AccessWay, flags: PlanFlags): Promise<Acce
     compare(manifests.map((object) => ({ cluster: target, object, ...takesOf(flags.forceConflicts) }))),
     compare(wantsOf({ link: kept.link ?? NO_TOKEN, copy: copies ? (kept.copy ?? NO_TOKEN) : undefined })),
   ]);
-  const isWanted = ({ kind, metadata: { namespace } }: { readonly kind: string; metadata: ApiJson['metadata'] }) =>
-    manifests.some((each) => each.kind === kind && each.metadata.namespace === namespace);
-  const stale = account.rights.filter(
-    ({ of, object: { metadata } }) => !isWanted({ kind: of.kind, metadata: metadata as ApiJson['metadata'] }),
-  );
+  const stale = staleRights(account, manifests);
   const dead = account.dead.map((object) => ({ of: SECRETS, object }));
   const deletions = [...stale, ...dead].map((each) => ({ ...each, cluster: target }));
   const [before = ''] = tokensIn([held.secret]);
   const lifetimeMs = flags.tokenLifetime ?? lifetimeOf(before) ?? LIFETIME_MS;
   return { access, credentials, deletions, kept, secrets, lifetimeMs, rendered, wantsOf };
 };
+
+/** The rights of an account that its manifests do not grant: what is deleted after these are written. */
+export const staleRights = ({ rights }: AccountRead, manifests: readonly ApiJson[]): readonly Found[] =>
+  rights.filter(
+    ({ of, object }) =>
+      !manifests.some(({ kind, metadata }) => kind === of.kind && metadata.namespace === object.metadata.namespace),
+  );
 
 /** The Secret of the source in whose place a rendered one would be. */
 const liveOf = ({ held }: AccessWay, { metadata }: ApiJson): Secret | undefined =>

@@ -4,15 +4,17 @@
  * what is printed would delete all that is in it.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { peerSecretName, tokenSecretName } from '../../../crds/wire.ts';
+import { OUR_MANAGERS, peerSecretName, tokenSecretName } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
 import { print } from '../../print.ts';
+import type { Found } from '../common/apply.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';
-import { execute } from '../common/change-set/execute.ts';
+import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText, withReport } from '../common/output.ts';
-import { FORCE, takesOf } from './access.ts';
+import { FORCE, staleRights, takesOf } from './access.ts';
 import { type AccountRead, isFlat, limitsOf, readAccount, recordOf } from './account.ts';
 import { freePeerName } from './ending-token.ts';
 import type { AllowFlags } from './gen-flags.ts';
@@ -48,7 +50,7 @@ export const allow = (flags: AllowFlags): Promise<void> =>
       refuseProblems(missing === undefined ? [] : [missing]);
       const read = await readAccount(target, account);
       if (!flags.ignoreCluster) refuseExisting(target, read);
-      await give(target, manifestsOf(read, flags), flags);
+      await give(target, read, flags);
     });
   }, FLAG_OF_PROP);
 
@@ -70,7 +72,8 @@ const manifestsOf = (read: AccountRead, flags: AllowFlags): readonly ApiJson[] =
   });
 };
 
-const give = async (target: Cluster, objects: readonly ApiJson[], flags: AllowFlags): Promise<void> => {
+const give = async (target: Cluster, read: AccountRead, flags: AllowFlags): Promise<void> => {
+  const objects = manifestsOf(read, flags);
   if (!flags.apply) {
     await print(documentsText(objects, flags.output));
     return;
@@ -78,8 +81,32 @@ const give = async (target: Cluster, objects: readonly ApiJson[], flags: AllowFl
   const changes = await compare(
     objects.map((object) => ({ cluster: target, object, ...takesOf(flags.forceConflicts) })),
   );
-  refuseProblems(conflictProblems(changes, FORCE));
-  await withReport(flags.output === 'json' ? 'json' : undefined, (report) => execute(changes, report));
+  const stale = staleRights(read, objects);
+  refuseProblems([
+    ...conflictProblems(changes, FORCE),
+    ...(flags.forceConflicts ? [] : stale.flatMap((each) => foreignProblems(target, each))),
+  ]);
+  await withReport(flags.output === 'json' ? 'json' : undefined, async (report) => {
+    await execute(changes, report);
+    await executeDeletions(
+      stale.map((each) => ({ ...each, cluster: target })),
+      report,
+    );
+  });
+};
+
+/** Rights that others have set may be granted again by these: whoever limits an account must know. */
+const foreignProblems = (target: Cluster, { of, object: { metadata } }: Found): readonly Problem[] => {
+  const others = (metadata.managedFields ?? []).map(({ manager = 'unknown' }) => manager);
+  const foreign = [...new Set(others.filter((each) => !OUR_MANAGERS.includes(each)))].map((each) => cut(each));
+  if (foreign.length === 0) return [];
+  return [
+    {
+      object: target.title(of.kind, metadata),
+      reason: `is not among the rights that the account is to have, and is set by ${foreign.join(', ')}`,
+      remedy: 'add --force-conflicts to delete it',
+    },
+  ];
 };
 
 const refuseExisting = (target: Cluster, { object, namespace, name }: AccountRead): void => {

@@ -10,7 +10,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { linkspan } from '../common/command-text.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText } from '../common/output.ts';
-import { type AccountRead, isFlat, mayRenew, readAccount } from './account.ts';
+import { type AccountRead, isFlat, limitsOf, mayRenew, readAccount } from './account.ts';
 import { apiServerOf } from './api-server.ts';
 import { caOf, LIFETIME_MS, requestToken } from './ending-token.ts';
 import { federationOf, federationProblems } from './federation.ts';
@@ -75,7 +75,9 @@ const generate = async (
   };
   const federation = federationOf({ federation: flags.federation, gateway: flags.gateway, flat });
   const isDiscovered = flat || flags.remoteDiscoverySelector !== undefined;
-  const link = linkManifest(settings, { ...flags, selectors, federation, flat: isDiscovered });
+  const limits = limitsOf(account);
+  const exportNamespaces = limits.length === 0 ? undefined : limits;
+  const link = linkManifest(settings, { ...flags, selectors, federation, flat: isDiscovered, exportNamespaces });
   const server = apiServerOf(target.reachedBy, apiServerAddress);
   const apiServer = { ...server, caData: server.caData ?? (await caOf(target, account)) };
   const tokens = await tokensFor(target, account, flags);

@@ -26,4 +26,32 @@ export const COMMANDS: readonly Defect[] = [
     replace: "if (mode === 'gateway') return undefined;",
     tests: ['test/synth/commands/install/needed.test.ts'],
   },
+  {
+    name: 'an account that is limited to namespaces reads all after the next mint',
+    file: 'synth/commands/link/access-read.ts',
+    find: 'held.link?.spec?.targetNamespaces ?? limitsOf(account)',
+    replace: 'held.link?.spec?.targetNamespaces ?? []',
+    tests: ['test/synth/commands/credentials/credentials.test.ts', 'test/synth/commands/link/again.test.ts'],
+  },
+  {
+    name: 'allow leaves rights in the whole cluster to an account that it limits to namespaces',
+    file: 'synth/commands/link/allow.ts',
+    find: 'const stale = staleRights(read, objects);',
+    replace: 'const stale = staleRights(read, objects).slice(0, 0);',
+    tests: ['test/synth/commands/link/link-gen.test.ts'],
+  },
+  {
+    name: 'allow deletes rights that others have set',
+    file: 'synth/commands/link/allow.ts',
+    find: 'flags.forceConflicts ? [] : stale.flatMap',
+    replace: 'objects.length > 0 ? [] : stale.flatMap',
+    tests: ['test/synth/commands/link/link-gen.test.ts'],
+  },
+  {
+    name: 'link-gen makes a Link that reads more than its account may',
+    file: 'synth/commands/link/link-gen.ts',
+    find: 'const limits = limitsOf(account);',
+    replace: 'const limits = limitsOf(account).slice(0, 0);',
+    tests: ['test/synth/commands/link/link-gen.test.ts'],
+  },
 ];

@@ -135,6 +135,7 @@ before (rule P2); it may be away for as long as a token lives. A token that the 
 **A flat network** is asked for with \`--flat\`. Only then may the account read pods, ReplicaSets and Jobs, are credentials
 written for Linkerd's destination controller, with a token of their own that does not end, and are Services with
 \`exported: remote-discovery\` mirrored. With \`--export-namespaces shop,bank\`, the account may read these namespaces alone.
+Without the flag, an account that is limited stays so; \`--export-namespaces=\` takes the limit away.
 
 **A Link that is there** keeps what no flag gives: selectors, headless mode, federation, excluded keys, the name of its Secret,
 the address of the API server, whatever set it. So it is safe to run again, and brings what was read of the target up to date:
@@ -176,15 +177,17 @@ linkspan allow --context west --service-account-name remote-access-east | kubect
 linkspan allow --context west --service-account-name remote-access-east --apply    # the same
 \`\`\`
 
-An account that exists already is refused, since it may be another's. \`--ignore-cluster\` gives it the rights all the same; with
-it and without \`--apply\`, no cluster is asked. To remove an account, delete it by its name:
+An account that exists already is refused, since it may be another's. \`--ignore-cluster\` gives it the rights all the same, and
+deletes roles that it is to have no more, such as the ClusterRole of one that \`--export-namespaces\` now limits; those that others
+have set, with \`--force-conflicts\` alone. With \`--ignore-cluster\` and without \`--apply\`, no cluster is asked. To remove an account, delete it by its name:
 
 \`\`\`sh
 kubectl --context west -n linkerd-multicluster delete serviceaccount/remote-access-east secret/linkspan-peer-remote-access-east rolebindings/remote-access-east roles/remote-access-east
 kubectl --context west delete clusterrolebindings/remote-access-east clusterroles/remote-access-east
 \`\`\``,
   'link-gen': `Reads the target, and prints what the source needs: the Secret with the credentials and the Link; on a flat network also the
-credentials of Linkerd's destination controller. Without \`--flat\`, that is so if the account may read pods. The flags are those
+credentials of Linkerd's destination controller. Without \`--flat\`, that is so if the account may read pods. The Link
+names the namespaces that the account is limited to. The flags are those
 of \`linkerd multicluster link-gen\`. What it prints works with Linkerd's own controller too, with \`--long-lived-token\`: that
 controller does not renew a token.
 

@@ -127,6 +127,19 @@ onEachBacking('linkspan credentials', (backing) => {
     expect((await run('mint', address(), '--apply')).stdout.match(/ unchanged in /g)).toHaveLength(9);
   });
 
+  test('mint keeps the limits of an account before a Link is there', { timeout: 60_000 }, async () => {
+    const flags = [address(), '--name=north', '--source-name=limited', '--apply'];
+    const first = await run('mint', ...flags, '--export-namespaces=shop');
+    expect(first.code, first.stderr).toBe(0);
+    const again = await run('mint', ...flags);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).not.toMatch(/created|configured|deleted/);
+    // Only who says so takes the limits away.
+    const wide = await run('mint', ...flags, '--export-namespaces=');
+    expect(wide.stdout).toContain('clusterrole/linkerd-service-mirror-remote-access-limited created in west\n');
+    expect(wide.stdout).toContain('role/linkerd-service-mirror-remote-access-limited deleted in west\n');
+  });
+
   test('rotate leaves the old token alone while no operator uses the new one', { timeout: 60_000 }, async () => {
     const before = await tokenOf(SECRET);
     const copied = await tokenOf(COPY);

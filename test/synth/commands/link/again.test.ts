@@ -193,5 +193,11 @@ onEachBacking('linkspan link again', (backing) => {
     expect(await live()).toMatchObject({ targetNamespaces: ['shop'] });
     const again = await run('--apply');
     expect(again.stdout).not.toMatch(/created|configured|deleted/);
+    await clusters.east.delete(link('west'));
+    const anew = await run('--apply');
+    expect(anew.stdout.split('\n').filter((line) => /created|configured|deleted/.test(line))).toEqual([
+      'link/west created in east',
+    ]);
+    expect(await live()).toMatchObject({ targetNamespaces: ['shop'] });
   });
 });

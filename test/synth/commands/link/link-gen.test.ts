@@ -4,7 +4,15 @@ import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
-import { EXPORTED, LINKS_NAMESPACE, namespace, secretRef, service, slice } from '../../../support/builders.ts';
+import {
+  EXPORTED,
+  LINKS_NAMESPACE,
+  namespace,
+  objectRef,
+  secretRef,
+  service,
+  slice,
+} from '../../../support/builders.ts';
 import type { LinkObject } from '../../../support/objects.ts';
 import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
@@ -21,7 +29,7 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     clusters = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
     await clusters.east.apply(namespace('linkerd'));
     await clusters.west.apply(namespace('linkerd'));
-    await clusters.west.apply(namespace(LINKS_NAMESPACE));
+    for (const each of [LINKS_NAMESPACE, 'bank']) await clusters.west.apply(namespace(each));
     await clusters.west.apply(linkerdConfig('west'));
   }, 120_000);
   afterAll(() => clusters.stop());
@@ -123,6 +131,36 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     expect(forced.stdout.match(/ unchanged in west/g)).toHaveLength(7);
   });
 
+  test('allow takes rights that an account is to have no more', { timeout: 60_000 }, async () => {
+    const limit = (...flags: readonly string[]): Promise<Outcome> =>
+      run('allow', '--service-account-name=wide', '--ignore-cluster', '--apply', ...flags);
+    await limit();
+    const role = objectRef('rbac.authorization.k8s.io/v1', 'ClusterRole', 'wide');
+    const theirs = { apiGroups: [''], resources: ['services'], verbs: ['list'] };
+    await clusters.west.patch(role, { rules: [theirs] });
+    const refused = await limit('--export-namespaces=shop');
+    expect(refused.stderr).toMatch(
+      /^error: ClusterRole wide of west: is not among the rights that the account is to have, and is set by .* \(add --force-conflicts to delete it\)\n$/,
+    );
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: '' });
+    const { code, stdout, stderr } = await limit('--export-namespaces=shop', '--force-conflicts');
+    expect(code, stderr).toBe(0);
+    expect(stdout.split('\n').slice(-3)).toEqual([
+      'clusterrolebinding/wide deleted in west',
+      'clusterrole/wide deleted in west',
+      '',
+    ]);
+    const again = await limit();
+    expect(again.stdout).not.toMatch(/created|configured|deleted/);
+    const all = await limit('--export-namespaces=shop,bank');
+    expect(all.stdout).toContain('role/wide created in west\n');
+    expect((await limit('--export-namespaces=shop')).stdout.split('\n').slice(-3)).toEqual([
+      'rolebinding/wide deleted in west',
+      'role/wide deleted in west',
+      '',
+    ]);
+  });
+
   test('link-gen reports an account without a token, whatever others have', async () => {
     const metadata = { name: 'bare', namespace: LINKS_NAMESPACE };
     await clusters.west.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
@@ -203,6 +241,10 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     const stream = await generate('--output=json', '--gateway=false');
     expect(stream.stdout.match(/^}$/gm)).toHaveLength(3);
     expect(stream.stdout).not.toContain('gatewayAddress');
+
+    const limited = documents((await generate('--service-account-name=wide')).stdout);
+    expect(limited.at(-1)).toMatchObject({ kind: 'Link', spec: { targetNamespaces: ['shop'] } });
+    expect(JSON.stringify(objects[2])).not.toContain('targetNamespaces');
 
     clusters.operator();
     for (const each of objects) await clusters.east.apply(each);
