@@ -17,7 +17,7 @@ import {
 } from '../kube/objects.ts';
 import type { Applier } from './applier.ts';
 import { FencedError } from './fence.ts';
-import { type Action, type Desired, type ForeignSlices, type Owned, plan } from './plan.ts';
+import { type Action, type Desired, type ForeignSlices, idOf, type Owned, plan } from './plan.ts';
 import { ENDLESS, giveWay, type Turns } from './turns.ts';
 
 /** Why something could not be written, in the words of whoever reports it. */
@@ -128,8 +128,9 @@ export async function takeStep<R extends Reason>(
   signal: AbortSignal,
 ): Promise<Pass<R>> {
   const pass = await stepTo(goal, context, signal);
-  if (pass.unreplaced.size > 0 && goal.unreplaced !== undefined)
-    await stepTo(await goal.unreplaced(pass.unreplaced), context, signal);
+  if (pass.unreplaced.size === 0) return pass;
+  const { unreplaced } = await renewed(goal, context, signal);
+  if (unreplaced !== undefined) await stepTo(await unreplaced(pass.unreplaced), context, signal);
   return pass;
 }
 
@@ -149,8 +150,7 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
     if (step === undefined) break;
     // That of thousands of pods takes long. Whatever happens in between, each write is conditional.
     await giveWay(context.turns ?? ENDLESS);
-    const isAllowed = ({ of, object }: Desired): boolean => !tally.isSliceOfRefused(of, object);
-    const actions = plan(step.desired.filter(isAllowed), step.owned);
+    const actions = plan(step.desired.filter(tally.isAllowed), step.owned);
     gone.push(...actions.filter(({ op }) => op === 'delete'));
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
     const failed = tally.errors.length;
@@ -165,7 +165,29 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
     // Another sort of goal has steps of its own, for the next pass.
     if (goal.steps.length !== steps.length) return tally.pass({ again: false });
   }
-  return tally.pass({ again: await clear(begun, gone, tally, signal) });
+  if (goal === begun) return tally.pass({ again: await clear(goal, gone, tally, signal) });
+  const before = await deletions(begun, context, tally);
+  const now = await deletions(goal, context, tally);
+  const ids = new Set(before.map(({ of, object }) => idOf(of, object)));
+  const agreed = now.filter(({ of, object }) => ids.has(idOf(of, object)));
+  return tally.pass({ again: await clear(goal, agreed, tally, signal) });
+}
+
+/**
+ * Returns the deletions that a goal comes to. Once the goal was renewed, only those are made that the goals before and
+ * after have in common: what has come back since stays (L119), and so does what a new name has yet to replace.
+ */
+async function deletions<R extends Reason>(
+  { steps, retain = () => false }: Goal,
+  { turns = ENDLESS }: PassContext<R>,
+  tally: Tally<R>,
+): Promise<readonly Action[]> {
+  const found: Action[] = [];
+  for (const { desired, owned } of steps) {
+    await giveWay(turns);
+    found.push(...plan(desired.filter(tally.isAllowed), owned).filter(({ op }) => op === 'delete'));
+  }
+  return found.filter(({ of, object }) => !retain(of, object));
 }
 
 /**
@@ -317,12 +339,11 @@ class Tally<R extends Reason> {
   }
 
   /**
-   * Reports whether an object is a slice of a Service that may not be created. Such a slice is not desired: if one is
-   * left from an earlier Service, it is deleted.
+   * Reports whether an object may be desired. A slice of a Service that may not be created is not: if one is left from an
+   * earlier Service, it is deleted.
    */
-  isSliceOfRefused(of: Resource, { metadata: { labels = {} } }: KubeObject): boolean {
-    return of === ENDPOINT_SLICES && this.#refusedNames.has(labels[Label.serviceName] ?? '');
-  }
+  readonly isAllowed = ({ of, object: { metadata } }: Desired): boolean =>
+    of !== ENDPOINT_SLICES || !this.#refusedNames.has(metadata.labels?.[Label.serviceName] ?? '');
 
   #failed(action: Action, error: unknown): void {
     const { op, of, object } = action;

@@ -73,6 +73,22 @@ export const MIRROR: readonly Defect[] = [
   {
     ...PASS,
     tests: ['test/operator/runtime/pass.test.ts'],
+    name: 'after a write that had no answer, what the goal before did not need is deleted',
+    rule: 'L119',
+    find: 'const now = await deletions(goal, context, tally);',
+    replace: 'const now = before;',
+  },
+  {
+    ...PASS,
+    tests: ['test/operator/runtime/pass.test.ts'],
+    name: 'what could not be replaced follows the gateway as it was before the attempt',
+    rule: 'L119',
+    find: 'const { unreplaced } = await renewed(goal, context, signal);',
+    replace: 'const { unreplaced } = goal;',
+  },
+  {
+    ...PASS,
+    tests: ['test/operator/runtime/pass.test.ts'],
     name: 'endpoints of a Service that could not be changed are deleted',
     rule: 'L105',
     find: 'isLast(each) && !tally.isBehindUnsettled(each)',

@@ -341,6 +341,15 @@ export const FOUND: readonly Fault[] = [
     outside: 'histories probe through the probe Service',
   },
   {
+    rule: 'L119',
+    by: 'a reading of the code',
+    defects: [
+      'after a write that had no answer, what the goal before did not need is deleted',
+      'what could not be replaced follows the gateway as it was before the attempt',
+    ],
+    outside: 'a write must fail while a pod comes back, or while its deletion begins to be held',
+  },
+  {
     rule: 'L122',
     by: 'a reading of the code',
     defects: ['a namespace that is not needed any more counts as about to be created'],

@@ -399,6 +399,37 @@ describe('the mirrors of a target cluster', () => {
     expect([podQuestions.at(-1), mirrors.progress.isCaughtUp]).toEqual(['forget shop/web', true]);
   });
 
+  it('of pods that are back stay, although they were gone when a write began that then had no answer (D11, L119)', async () => {
+    await start();
+    run();
+    const show = (...hostnames: readonly string[]): void => {
+      const slices = [targetSlice(hostnames.map((hostname) => ({ hostname })))];
+      const service = targetService({ clusterIP: 'None' }, { creationTimestamp: OLDER });
+      exported.set('web', { target: { service, mode: 'gateway' }, slices });
+    };
+    show('web-0', 'web-1');
+    await reconcile('shop/web');
+    const live = (name: string) => stage.east.store.get('v1', 'Service', 'shop', name)!;
+    const { uid } = live('web-1-west').metadata;
+    const { metadata, ...rest } = live('web-0-west');
+    const labels = { ...metadata.labels, added: 'x' };
+    stage.put({ ...rest, metadata: { ...metadata, labels } } as ObjectRef);
+    const owned = () => env.source.ownedBy(WEB).services;
+    await eventually('the label is seen', async () => owned().some((each) => each.metadata.labels?.['added'] === 'x'));
+    stage.east.faults.refuse({
+      failure: { kind: 'status', code: 500 },
+      match: ({ verb, name }) => {
+        const isRepair = verb === 'patch' && name === 'web-0-west';
+        if (isRepair) show('web-0', 'web-1');
+        return isRepair;
+      },
+    });
+    show('web-0');
+    await reconcile('shop/web');
+    expect(statusOf('web')).toMatchObject({ reason: 'Error' });
+    expect(stage.east.store.get('v1', 'Service', 'shop', 'web-1-west')?.metadata.uid).toBe(uid);
+  });
+
   it('keep the last status while nothing can be decided (E4, E6)', async () => {
     await start(() => stage.mirror('web'));
     run();

@@ -3,7 +3,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from '../../../opera
 import { MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
 import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
-import type { Action, Owned } from '../../../operator/runtime/plan.ts';
+import type { Action, Desired, Owned } from '../../../operator/runtime/plan.ts';
 
 it('plans each step in a turn of its own while turns are over, as one may be of thousands of pods (E10)', async () => {
   const log: string[] = [];
@@ -132,4 +132,58 @@ it.each<[string, Outcome | Error]>([
   const unchanged = { result: 'unchanged' } as const;
   expect(await deletedWhere((action) => (isChange(action) ? outcome : unchanged))).toEqual(['api-west-ipv4']);
   expect(await deletedWhere(() => unchanged)).toEqual(['web-west-ipv4', 'api-west-ipv4']);
+});
+
+const keeping = (name: string): Desired => ({ of: SERVICES, object: { metadata: { ...metadata, name } } });
+
+/** Services web-0 and web-1, of which the given ones stay; web-0 is to be changed. */
+const pods = (names: readonly string[], given: Partial<Goal> = {}): Goal => ({
+  steps: [
+    {
+      desired: names.map((name) =>
+        name === 'web-0'
+          ? { of: SERVICES, object: { metadata: { ...metadata, name, labels: { a: 'b' } } } }
+          : keeping(name),
+      ),
+      owned: ['web-0', 'web-1'].map((name) => ({ of: SERVICES, object: { metadata: { ...labelled, name } } })),
+    },
+  ],
+  isPartial: false,
+  isBlocked: false,
+  ...given,
+});
+
+it.each<[string, Goal, Goal, readonly string[]]>([
+  ['what has come back since', pods(['web-0']), pods(['web-0', 'web-1']), []],
+  ['what is held since', pods(['web-0']), pods(['web-0'], { retain: () => true }), []],
+  ['what was to stay when the pass began', pods(['web-0', 'web-1']), pods(['web-0']), []],
+  ['what was held when the pass began', pods(['web-0'], { retain: () => true }), pods(['web-0']), []],
+  ['nothing that is still undesired', pods(['web-0']), pods(['web-0']), ['web-1']],
+])('keeps %s, when a request has failed in between (L119)', async (_, begun, now, expected) => {
+  const deleted: string[] = [];
+  const execute = ({ op, object }: Action) => {
+    if (op !== 'delete') return Promise.reject(new Error('no answer in 10 s'));
+    deleted.push(object.metadata.name);
+    return Promise.resolve({ result: 'deleted' } as const);
+  };
+  const renewed = () => Promise.resolve(now);
+  await takeStep(begun, { applier: { execute }, conflictRetryMs: 1, texts: MIRROR_TEXTS, renewed }, SIGNAL);
+  expect(deleted).toEqual(expected);
+});
+
+it('keeps what could not be replaced up to date by what is known then (L119)', async () => {
+  const headless = { metadata, spec: { clusterIP: 'None' } };
+  const live = { metadata: labelled, spec: { clusterIP: '10.96.0.1' } };
+  const replacing = (gateway: 'alive' | 'dead'): Goal => ({
+    steps: [{ desired: [{ of: SERVICES, object: headless }], owned: [{ of: SERVICES, object: live }] }],
+    isPartial: false,
+    isBlocked: false,
+    unreplaced: () => Promise.resolve({ ...mirror(gateway), steps: mirror(gateway).steps.slice(1) }),
+  });
+  const found = await whileItDies(
+    replacing('alive'),
+    ({ op }) => op === 'replace',
+    () => Promise.resolve(replacing('dead')),
+  );
+  expect(found.written).toEqual(['Endpoints dead']);
 });
