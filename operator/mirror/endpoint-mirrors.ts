@@ -11,6 +11,23 @@ export const endpointMirrors = ({
   services,
 }: Pick<OwnedObjects, 'services'>): ReadonlyMap<string, readonly EndpointPort[]> => portsByHostname(services);
 
+/** Returns the endpoint mirrors of each pod, by hostname. It may have two while it gets another name. */
+export const endpointMirrorsByPod = ({
+  services,
+}: Pick<OwnedObjects, 'services'>): ReadonlyMap<string, readonly Service[]> => servicesByHostname(services);
+
+const servicesByHostname = onceEach((services: readonly Service[]) => {
+  const found = new Map<string, Service[]>();
+  for (const service of services) {
+    const { hostname } = podOf(service);
+    if (hostname === undefined) continue;
+    const others = found.get(hostname);
+    if (others === undefined) found.set(hostname, [service]);
+    else others.push(service);
+  }
+  return found;
+});
+
 const portsByHostname = onceEach((services: readonly Service[]) => {
   const found = new Map<string, readonly EndpointPort[]>();
   for (const service of services) {

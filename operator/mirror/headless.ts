@@ -4,8 +4,10 @@
  */
 import { mirrorName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
+import type { Service } from '../kube/objects.ts';
 import type { Group } from './by-hostname.ts';
 import { common } from './common-props.ts';
+import { endpointMirrorsByPod } from './endpoint-mirrors.ts';
 import { gatewayEndpoints, gatewayOfAll } from './gateway-endpoints.ts';
 import { kept } from './kept.ts';
 import { type Manifests, merged, NOTHING, UNFINISHED, writable } from './manifests.ts';
@@ -60,7 +62,7 @@ interface Rendering {
 interface OfPod {
   readonly manifests: Manifests;
   readonly rendered?: RenderedPod;
-  /** ClusterIP of its endpoint mirror, if it has one yet. */
+  /** ClusterIP of its endpoint mirror, under whatever name, if it has one yet. */
   readonly ip?: string;
   /** Whether it stays so while the pod, what is there of it, and all that pods have in common stay as they are. */
   readonly isFinal: boolean;
@@ -88,6 +90,15 @@ function ofGroup(group: Group<TargetHost>, before: ReadonlyMap<string, RenderedP
   return { manifests: merged(parts), listed, rendered, isFinal, isUnfinished };
 }
 
+const clusterIPOf = (service: Service | undefined): string | undefined => {
+  const { clusterIP = '' } = service?.spec ?? {};
+  return clusterIP === '' || clusterIP === 'None' ? undefined : clusterIP;
+};
+
+/** Returns the ClusterIP of the endpoint mirror that a pod has under a former name. It is listed until there is another (L120). */
+const formerIP = ({ owned }: Observed, hostname: string): string | undefined =>
+  (endpointMirrorsByPod(owned).get(hostname) ?? []).map(clusterIPOf).find((ip) => ip !== undefined);
+
 /** Decides about one pod; undefined if it is left for the next turn. */
 function ofPod(
   { hostname, ports }: TargetHost,
@@ -99,8 +110,9 @@ function ofPod(
     return { manifests: { ...NOTHING, refusals: [lostName(observed, given, hostname)] }, isFinal: true };
   }
   const { name } = given;
-  const { clusterIP = '' } = indexOf(observed.owned).services.get(name)?.spec ?? {};
-  const isThere = clusterIP !== '' && clusterIP !== 'None';
+  const clusterIP = clusterIPOf(indexOf(observed.owned).services.get(name));
+  const isThere = clusterIP !== undefined;
+  const ip = clusterIP ?? formerIP(observed, hostname);
   const rendered = render.pod({ hostname, name, ports, endpoints: gatewayOf(name) }, before);
   if (rendered === undefined) return undefined;
   const { result } = rendered;
@@ -111,7 +123,7 @@ function ofPod(
   return {
     manifests: writable(observed, name, result),
     rendered,
-    ...(isThere && { ip: clusterIP }),
+    ...(ip !== undefined && { ip }),
     // Another name is not found by what has changed.
     isFinal: isThere && name === mirrorName(hostname, observed.link.cluster),
   };

@@ -3,7 +3,7 @@
  * step. Once it has written objects of one step, the next pass sees them and writes the objects that need them. Only a
  * pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
-import { Label } from '../../crds/wire.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
 import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
 import {
@@ -210,7 +210,9 @@ async function clear<R extends Reason>(
   tally: Tally<R>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const gone = undesired.filter(({ of, object }) => !retain(of, object));
+  const goes = undesired.filter(({ of, object }) => !retain(of, object));
+  const former = new Set(goes.filter((each) => tally.isFormer(each)).map(serviceOf));
+  const gone = goes.filter((each) => !former.has(serviceOf(each)));
   if (!tally.isViewOld && tally.unreplaced.size === 0) {
     // Who is stopped in between finds endpoints without a Service, and goes on; a Service without endpoints would get some.
     const isLast = ({ of }: Action): boolean => of === ENDPOINTS || of === ENDPOINT_SLICES;
@@ -224,6 +226,7 @@ async function clear<R extends Reason>(
       signal,
     );
   }
+  for (const name of former) tally.unreplaced.add(name);
   return !tally.isViewOld && (await tally.execute(clearings(foreign, gone), signal)) > 0;
 }
 
@@ -237,6 +240,10 @@ const clearings = (foreign: readonly ForeignSlices[], gone: readonly Action[]): 
 const serviceOf = ({ of, object: { metadata } }: Action): string =>
   (of === ENDPOINT_SLICES ? metadata.labels?.[Label.serviceName] : undefined) ?? metadata.name;
 
+/** Returns the name of the Service or the pod in its own cluster that a mirror stands for; its own if it stands for none. */
+const standsFor = ({ metadata: { name, annotations } }: KubeObject): string =>
+  annotations?.[Annotation.remoteSvcFqName] ?? name;
+
 const isWrite = ({ op }: Action): boolean => op !== 'delete';
 
 class Tally<R extends Reason> {
@@ -247,10 +254,12 @@ class Tally<R extends Reason> {
   readonly errors: unknown[] = [];
   /** Names that the API server refuses, or that foreign Services have. No other object for such a name is created. */
   readonly #refusedNames = new Set<string>();
-  /** Names of the objects that could not be replaced, and still exist in their old form. */
+  /** Names of the objects that could not be replaced, and still exist in their old form or under their former name. */
   readonly unreplaced = new Set<string>();
   /** Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off. */
   readonly #unsettled = new Set<string>();
+  /** What those Services stand for that could not be created, although nobody has their names. */
+  readonly #uncreated = new Set<string>();
   /**
    * Whether an owned object has changed since it was observed. A creation that fails because the name is taken does not
    * show that: another key of ours may have the name, and may itself wait for a name that this key is to give up.
@@ -333,6 +342,11 @@ class Tally<R extends Reason> {
     return names.some((name) => this.unreplaced.has(name) || (op === 'create' && this.#refusedNames.has(name)));
   }
 
+  /** Reports whether a Service stands, under a former name, for what another could not be created for. It stays until then. */
+  isFormer({ of, object }: Action): boolean {
+    return of === SERVICES && this.#uncreated.has(standsFor(object));
+  }
+
   /** Reports whether endpoints are of a Service that is not as desired yet, or the other endpoints of which are not. */
   isBehindUnsettled(action: Action): boolean {
     return this.#unsettled.has(serviceOf(action));
@@ -354,6 +368,8 @@ class Tally<R extends Reason> {
       return;
     }
     this.#unsettled.add(serviceOf(action));
+    // Whoever has the name may itself wait for one that this key is to give up.
+    if (op === 'create' && of === SERVICES && !isConflict(error)) this.#uncreated.add(standsFor(object));
     if (op === 'replace') this.unreplaced.add(object.metadata.name);
     if (error instanceof FencedError) {
       this.#isFenced = true;

@@ -428,6 +428,14 @@ export const FOUND: readonly Fault[] = [
       'a reconcile whose write is held back counts as failed',
     ],
     outside: 'histories do not read the log, and no token of theirs ends',
+    rule: 'L120',
+    by: 'a reading of the code',
+    defects: [
+      'an endpoint mirror of a former name goes although that of the other could not be created',
+      'a pod that is to get another name is not listed until it has it',
+      'an endpoint mirror of a former name does not follow the gateway',
+    ],
+    outside: 'no creation of a history is refused for good',
   },
   {
     rule: 'P4',

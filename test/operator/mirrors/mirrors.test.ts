@@ -575,6 +575,34 @@ describe('the mirrors of a target cluster', () => {
       expect(env.claims.resolve('shop', pod)).toHaveProperty('lostTo');
     });
 
+    it('and keep a former one, which is listed and follows the gateway, until there is another (L120)', async () => {
+      await start();
+      run();
+      const pods = { slices: [targetSlice([{ hostname: 'db-0' }])] };
+      const service = targetService({ clusterIP: 'None' }, { name: 'read', creationTimestamp: OLDER });
+      const read = { target: { service, mode: 'gateway' as const }, ...pods };
+      const other = { owner: { cluster: 'east', key: 'shop/db' }, names: ['db-0-west'], since: '' };
+      env.claims.join('east', { createdAt: '2025-01-01T00:00:00Z', name: 'east' }, () => undefined);
+      env.claims.replace(other.owner, 'shop', [other]);
+      exported.set('read', read);
+      await reconcile('shop/read');
+      await eventually('it is mirrored', async () => stage.has('db-0-read-west', 'read-west'));
+      await eventually('it is listed', async () => stage.addresses('read-west').length === 1);
+      const listed = stage.addresses('read-west');
+      const accept = stage.east.faults.refuse({
+        failure: { kind: 'status', code: 403 },
+        match: ({ verb, resource, name }) => verb === 'patch' && resource === 'services' && name === 'db-0-west',
+      });
+      exported.set('read', { ...read, gateway: { ...observed().gateway!, alive: false } });
+      env.claims.withdraw(other.owner);
+      await eventually('that is reported', async () => statusOf('read')?.reason === 'Error');
+      await eventually('it follows the gateway', async () => stage.addresses('db-0-read-west')[0] === '!203.0.113.1');
+      expect([stage.services(), stage.addresses('read-west')]).toEqual([['db-0-read-west', 'read-west'], listed]);
+      accept();
+      mirrors.add('shop/read');
+      await eventually('it has the other name', async () => stage.has('db-0-west', 'read-west'));
+    });
+
     it('and give them up when their Service is exported no more', async () => {
       await start();
       run();

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ApiError } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
 import { MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
 import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
@@ -186,4 +187,39 @@ it('keeps what could not be replaced up to date by what is known then (L119)', a
     () => Promise.resolve(replacing('dead')),
   );
   expect(found.written).toEqual(['Endpoints dead']);
+});
+
+it.each<[string, Error, readonly string[]]>([
+  ['stays while its successor is refused, which no other does', new ApiError(403, {}, 'apply'), ['db-1-read-west']],
+  [
+    'goes where another has the name of its successor',
+    new ApiError(409, {}, 'apply'),
+    ['db-0-read-west', 'db-1-read-west'],
+  ],
+])('what has a former name %s (A7, L120)', async (_, failure, expected) => {
+  const deleted: string[] = [];
+  const ofPod = (name: string, pod: string) => ({
+    metadata: {
+      ...labelled,
+      name,
+      annotations: { 'mirror.linkerd.io/remote-svc-fq-name': `${pod}.read.shop.svc.cluster.local` },
+    },
+  });
+  const endpoints = (name: string): Owned => ({ of: ENDPOINTS, object: { metadata: { ...labelled, name } } });
+  const former = ['db-0', 'db-1'].map((pod) => ({ of: SERVICES, object: ofPod(`${pod}-read-west`, pod) }));
+  const goal: Goal = {
+    steps: [
+      { desired: [{ of: SERVICES, object: ofPod('db-0-west', 'db-0') }], owned: former },
+      { desired: [], owned: ['db-0-read-west', 'db-1-read-west'].map(endpoints) },
+    ],
+    isPartial: false,
+    isBlocked: false,
+  };
+  const execute = ({ op, of, object }: Action) => {
+    if (op !== 'delete') return Promise.reject(failure);
+    deleted.push(`${of.kind} ${object.metadata.name}`);
+    return Promise.resolve({ result: 'deleted' } as const);
+  };
+  await takeStep(goal, { applier: { execute }, conflictRetryMs: 1, texts: MIRROR_TEXTS }, SIGNAL);
+  expect(deleted).toEqual(['Service', 'Endpoints'].flatMap((kind) => expected.map((name) => `${kind} ${name}`)));
 });
