@@ -122,6 +122,11 @@ export class NameClaims {
     return this.#parties.get(cluster)?.claims.keys() ?? [];
   }
 
+  /** Reports whether `owner` claims any name. */
+  has({ cluster, key }: ClaimOwner): boolean {
+    return this.#parties.get(cluster)?.claims.has(key) === true;
+  }
+
   /** Withdraws the claims of `owner`. */
   withdraw(owner: ClaimOwner): void {
     const before = this.#parties.get(owner.cluster)?.claims.get(owner.key);

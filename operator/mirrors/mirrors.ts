@@ -110,14 +110,13 @@ export class Mirrors implements AspectListener, MirrorFollower {
   }
 
   /**
-   * Reconciles everything after the target was listed. All claims on names are entered, and those of what is exported no
-   * more withdrawn, before any of them is acted on (rule A7).
+   * Reconciles everything after the target was listed. All claims on names are entered, also those of what is kept, and
+   * those of what is exported no more withdrawn, before any of them is acted on (rule A7).
    */
   listed(): void {
-    const { from, cluster, env } = this.#options;
-    for (const key of new Set([...from.keys(), ...env.claims.keysOf(cluster)]))
-      enterClaims(from.observe(key), env.claims);
+    const { from, env } = this.#options;
     const keys = this.keys();
+    for (const key of keys) if (key !== PROBE_KEY) enterClaims(from.observe(key), env.claims);
     if (!this.progress.hasBegun) this.progress.start(keys);
     for (const key of keys) this.add(key);
   }

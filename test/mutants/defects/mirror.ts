@@ -111,6 +111,22 @@ export const MIRROR: readonly Defect[] = [
     replace: '',
   },
   {
+    file: 'operator/mirror/claims.ts',
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
+    name: 'what is kept after a restart claims no name',
+    rule: 'L121',
+    find: 'if (isKept) return keptClaims(observed, owner);',
+    replace: 'if (isKept) return NO_CLAIMS;',
+  },
+  {
+    file: 'operator/mirror/claims.ts',
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
+    name: 'pods whose slices are not known claim no name',
+    rule: 'L121',
+    find: 'return arePodsKept ? { ...claims, pods: keptClaims(observed, owner).pods } : claims;',
+    replace: 'return arePodsKept ? { ...claims, pods: NO_CLAIMS.pods } : claims;',
+  },
+  {
     ...PASS,
     tests: ['test/operator/runtime/pass.test.ts'],
     name: 'endpoints of a Service that could not be changed are deleted',

@@ -438,6 +438,12 @@ export const FOUND: readonly Fault[] = [
     outside: 'no creation of a history is refused for good',
   },
   {
+    rule: 'L121',
+    by: 'a reading of the code',
+    defects: ['what is kept after a restart claims no name', 'pods whose slices are not known claim no name'],
+    outside: 'two headless Services must share a pod, and the operator start while one of them is held',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -575,6 +575,39 @@ describe('the mirrors of a target cluster', () => {
       expect(env.claims.resolve('shop', pod)).toHaveProperty('lostTo');
     });
 
+    test.each<[string, Partial<Observed>, boolean]>([
+      ['their deletion is held', { decidable: false }, false],
+      ['their Service is gone, which the target has yet to confirm', { isConfirmed: false }, false],
+      ['their Link has no gateway any more', { gateway: undefined }, true],
+      ['their slices have yet to be listed', { slices: undefined }, true],
+    ])('and have those of what is kept after a restart, while %s (L14, L121)', async (_, kept, isExported) => {
+      await start();
+      run();
+      const headless = (name: string, creationTimestamp: string, over: Partial<Observed> = {}): void => {
+        const service = targetService({ clusterIP: 'None' }, { name, creationTimestamp });
+        exported.set(name, {
+          target: { service, mode: 'gateway' },
+          slices: [targetSlice([{ hostname: 'db-0' }])],
+          ...over,
+        });
+      };
+      headless('db', OLDER);
+      headless('read', '2026-02-01T00:00:00Z');
+      mirrors.listed();
+      await mirrors.idle();
+      const all = ['db-0-read-west', 'db-0-west', 'db-west', 'read-west'];
+      await eventually('both are mirrored', async () => stage.services().join() === all.join());
+      const uid = () => stage.east.store.get('v1', 'Service', 'shop', 'db-0-read-west')?.metadata.uid;
+      const before = uid();
+      env.claims.leave('west');
+      env.claims.join('west', { createdAt: OLDER, name: 'west' }, (key) => mirrors.add(key));
+      if (isExported) headless('db', OLDER, kept);
+      else exported.set('db', kept);
+      mirrors.listed();
+      await mirrors.idle();
+      expect([stage.services(), uid(), statusOf('read')?.mirrored]).toEqual([all, before, true]);
+    });
+
     it('and keep a former one, which is listed and follows the gateway, until there is another (L120)', async () => {
       await start();
       run();
