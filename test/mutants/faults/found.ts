@@ -428,6 +428,8 @@ export const FOUND: readonly Fault[] = [
       'a reconcile whose write is held back counts as failed',
     ],
     outside: 'histories do not read the log, and no token of theirs ends',
+  },
+  {
     rule: 'L120',
     by: 'a reading of the code',
     defects: [
