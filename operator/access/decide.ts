@@ -111,7 +111,8 @@ const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[]
   authorizations.filter((each) => isServerWide(each) && setOf(each) === undefined);
 
 /** The policy by which everyone in the mesh may use the gateway: that of the construct GatewayPolicy. */
-const isOpening = (each: Authorization): boolean => isServerWide(each) && setOf(each) === OPEN;
+const isOpening = (each: Authorization): boolean =>
+  isServerWide(each) && setOf(each) === OPEN && each.metadata.name !== TCP_NAME;
 
 /** The policies for the whole gateway that are to let in at least everyone whom that of Linkerd's chart does. */
 const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>

@@ -81,10 +81,12 @@ export const NOTHING_NAME = PREFIX + NOTHING;
 /** Name of the policy for opaque connections. */
 export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
 
-/** The number of a route of a set; undefined if it has a name of somebody else's making. */
-export function indexOf({ metadata: { name } }: KubeObject, set: string): number | undefined {
-  const text = name.startsWith(routeName(set, 0).slice(0, -1)) ? name.slice(routeName(set, 0).length - 1) : '';
-  return /^(0|[1-9]\d{0,5})$/.test(text) ? Number(text) : undefined;
+/** The set and the number of a route, by its name alone: anybody may edit its label. Undefined if the name is of another make. */
+export function placeOf({
+  metadata: { name },
+}: KubeObject): { readonly set: string; readonly index: number } | undefined {
+  const [, set, index] = /^linkspan-([\da-f]{12})-(0|[1-9]\d{0,5})$/.exec(name) ?? [];
+  return set === undefined ? undefined : { set, index: Number(index) };
 }
 
 /** Reports whether Linkerd's policy controller has taken a route for the gateway: it has no effect before. */

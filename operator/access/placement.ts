@@ -4,7 +4,7 @@
  */
 import { MAX_HOSTS } from '../../constructs/rendered/index.ts';
 import type { Export, Identities } from './exports.ts';
-import { type AccessRoute, indexOf, isAccepted, routeName, setOf } from './objects.ts';
+import { type AccessRoute, isAccepted, placeOf, routeName } from './objects.ts';
 
 /** A route, and the host names that it is to have; without one it is to go. */
 export interface Placement {
@@ -69,16 +69,16 @@ export function assignHosts(
   return { placements, placed, isSettled: !isStale && [...wanted.keys()].every((host) => settled.has(host)) };
 }
 
-/** The routes there are, in the order of their numbers. One that is named by somebody else gets no host. */
+/** The routes there are, in the order of their numbers. One whose name is of another make gets no host. */
 function slotsOf(routes: readonly AccessRoute[], effect: Effect): Slot[] {
   const slots = routes.map((each): Slot => {
     const { name } = each.metadata;
-    const set = setOf(each) ?? '';
+    const { set, index } = placeOf(each) ?? { set: '', index: -1 };
     const isInEffect = isAccepted(each) && effect.isAuthorized(set, name);
     return {
       set,
       name,
-      index: indexOf(each, set) ?? -1,
+      index,
       hosts: new Set(),
       live: new Set(each.spec?.hostnames),
       isInEffect,

@@ -12,4 +12,21 @@ export const ACCESS: readonly Defect[] = [
       '[...[...clients].map(([set, identities]) => authentication(namespace, set, identities)), ...(tcp.identities === undefined ? [] : [authentication(namespace, setId(tcp.identities), tcp.identities)])],',
     tests: [HISTORIES],
   },
+  {
+    name: 'L136 a route of the gateway is for the clients that its label names',
+    file: 'operator/access/placement.ts',
+    rule: 'L136',
+    find: "const { set, index } = placeOf(each) ?? { set: '', index: -1 };",
+    replace:
+      "const set = each.metadata.labels?.['linkspan.dev/gateway-access'] ?? '';\n    const place = placeOf(each);\n    const index = place?.set === set ? place.index : -1;",
+    tests: [HISTORIES],
+  },
+  {
+    name: 'L136 the policy for opaque connections that is labelled as the one for everyone counts as such',
+    file: 'operator/access/decide.ts',
+    rule: 'L136',
+    find: ' && each.metadata.name !== TCP_NAME;',
+    replace: ';',
+    tests: [HISTORIES],
+  },
 ];

@@ -15,6 +15,7 @@ import {
   isOurs,
   type Networks,
   OPEN,
+  setOf,
 } from '../../../operator/access/objects.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
@@ -119,12 +120,23 @@ class History {
     } else if (roll < 0.25) {
       const networks = this.#pick([undefined, [], ['10.0.0.0/8'], ['10.1.0.0/16', '10.2.0.0/16']]);
       this.#putNetworks(networks);
-    } else {
+    } else if (roll < 0.3) this.#relabel();
+    else {
       const at = Math.floor(this.#random() * SERVICES);
       const name = `s${at}`;
       if (this.#random() < 0.3) this.#exports.delete(name);
       else this.#exports.set(name, this.#draw(name, at));
     }
+  }
+
+  /** Somebody gives an object of the operator the label of another of its kind, or that of what lets in everyone. */
+  #relabel(): void {
+    const ours = [...this.#objects.values()].filter(isOurs);
+    if (ours.length === 0) return;
+    const object = this.#pick(ours);
+    const label = this.#pick([...ours.filter(({ kind }) => kind === object.kind).map(setOf), OPEN]);
+    const labels = { ...object.metadata.labels, 'linkspan.dev/gateway-access': label ?? OPEN };
+    this.#put({ ...object, metadata: { ...object.metadata, labels } });
   }
 
   #draw(name: string, at: number): Export {
