@@ -2,6 +2,7 @@
 import type { LinkSettings } from '../../../crds/index.ts';
 import { Annotation, Default, Label, McsApi } from '../../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
+import { AppliedPolicy } from '../../../operator/mirror/applied-policy.ts';
 import type { TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import type { GatewayService } from '../link/gateway.ts';
 import { type LinkerdRead, readLinkerd } from './linkerd.ts';
@@ -143,8 +144,10 @@ const listSelected = async <T extends KubeObject>(
   return { ok: true, value: all };
 };
 
-const readExports = async (reader: Reader, settings: LinkSettings): Promise<Read<readonly Export[]>> => {
+/** What the target exports, as far as the import policy of the Link admits it (rules N1, N2, N4). */
+export const readExports = async (reader: Reader, settings: LinkSettings): Promise<Read<readonly Export[]>> => {
   const { gateway, selector, remoteDiscoverySelector, targetNamespaces } = settings;
+  const policy = policyOf(settings);
   const found = new Map<string, Export>();
   // Flat mode wins where both select a Service.
   const modes = [
@@ -167,20 +170,24 @@ const readExports = async (reader: Reader, settings: LinkSettings): Promise<Read
     if (!services.ok) return services;
     if (!slices.ok) return slices;
     const byService = Map.groupBy(slices.value, serviceOfSlice);
-    for (const { metadata } of services.value) {
-      const { name, namespace = '' } = metadata;
+    for (const service of services.value) {
+      const { name, namespace = '' } = service.metadata;
       const key = `${namespace}/${name}`;
-      if (found.has(key)) continue;
+      if (found.has(key) || policy?.obstacleOf(service) !== undefined) continue;
       const labelled = byService.get(key);
       // Slices that were made by hand need not have the labels of their Service.
       const own =
         labelled === undefined ? await slicesOf(reader, namespace, name) : { ok: true as const, value: labelled };
       if (!own.ok) return own;
-      found.set(key, { key, namespace, name, mode, isReady: readyEndpoints(own.value) > 0 });
+      const admitted = policy?.slicesOf(service, own.value) ?? own.value;
+      found.set(key, { key, namespace, name, mode, isReady: readyEndpoints(admitted) > 0 });
     }
   }
   return { ok: true, value: [...found.values()] };
 };
+
+const policyOf = ({ importPolicy }: LinkSettings): AppliedPolicy | undefined =>
+  importPolicy && new AppliedPolicy(importPolicy);
 
 /** The slices of one Service, whatever their other labels. */
 const slicesOf = (reader: Reader, namespace: string, name: string): Promise<Read<readonly EndpointSlice[]>> =>
@@ -193,7 +200,8 @@ export const serviceOfSlice = ({ metadata }: EndpointSlice): string =>
 export const readyEndpoints = (slices: readonly EndpointSlice[]): number =>
   slices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
 
-const readMembers = async (reader: Reader, settings: LinkSettings): Promise<Read<readonly string[]>> => {
+/** The members, as far as the import policy of the Link admits them. */
+export const readMembers = async (reader: Reader, settings: LinkSettings): Promise<Read<readonly string[]>> => {
   const { federatedServiceSelector, targetNamespaces } = settings;
   if (federatedServiceSelector === undefined) return { ok: true, value: [] };
   const labelSelector = federatedServiceSelector.query;
@@ -202,7 +210,9 @@ const readMembers = async (reader: Reader, settings: LinkSettings): Promise<Read
     targetNamespaces,
   );
   if (!found.ok) return found;
-  return { ok: true, value: found.value.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`) };
+  const policy = policyOf(settings);
+  const admitted = found.value.filter((service) => policy?.obstacleOf(service) === undefined);
+  return { ok: true, value: admitted.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`) };
 };
 
 const readGateway = async (reader: Reader, namespace: string): Promise<Read<TargetGateway | undefined>> => {

@@ -29,8 +29,8 @@ export interface ServiceReport {
   readonly message: string;
 }
 
-/** Reasons of what is not mirrored, and is as it should be: a headless Service that is scaled to zero. */
-const NO_FAULT: readonly string[] = ['WaitingForEndpoints'];
+/** Reasons of what is not mirrored, and is as it should be: a headless Service that is scaled to zero, or what a policy wants. */
+const NO_FAULT: readonly string[] = ['WaitingForEndpoints', 'NotAdmitted', 'WaitingForApproval'];
 
 /** Reports whether a Service is not mirrored, or does not join, for a reason that somebody must see to. */
 export const isAtFault = ({ isMirrored, reason }: ServiceReport): boolean => !isMirrored && !NO_FAULT.includes(reason);

@@ -54,4 +54,32 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'const limits = limitsOf(account).slice(0, 0);',
     tests: ['test/synth/commands/link/link-gen.test.ts'],
   },
+  {
+    name: 'status reports a Link as broken that does not admit all exports',
+    file: 'synth/commands/common/link-status.ts',
+    find: "'NotAdmitted', 'WaitingForApproval'",
+    replace: "'NotAdmitted'",
+    tests: ['test/synth/commands/status/report.test.ts'],
+  },
+  {
+    name: 'check wants a mirror of what the import policy does not admit',
+    file: 'synth/commands/check/target.ts',
+    find: ' || policy?.obstacleOf(service) !== undefined',
+    replace: '',
+    tests: ['test/synth/commands/check/judgements.test.ts'],
+  },
+  {
+    name: 'check wants members that the import policy does not admit',
+    file: 'synth/commands/check/target.ts',
+    find: 'policy?.obstacleOf(service) === undefined)',
+    replace: "service.metadata.name !== '')",
+    tests: ['test/synth/commands/check/judgements.test.ts'],
+  },
+  {
+    name: 'check counts pods that the import policy does not admit',
+    file: 'synth/commands/check/target.ts',
+    find: 'policy?.slicesOf(service, own.value) ?? own.value',
+    replace: 'own.value',
+    tests: ['test/synth/commands/check/judgements.test.ts'],
+  },
 ];

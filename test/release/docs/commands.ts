@@ -319,8 +319,8 @@ linkspan status -o json
 
 The exit code is 0 if nothing of this is broken and all of it is known, and 1 otherwise: a Link that is not Ready, a Service that
 is not mirrored or does not join, a ServiceExport that is not valid, a ServiceImport or a ServiceFailover that is not ready, or
-something that may not be read or that nobody has reported on. Two things are listed and are no fault: a headless Service
-without pods, and a conflict between ServiceExports, which is settled. A Link that nobody serves any more is not Ready, whatever
+something that may not be read or that nobody has reported on. Three things are listed and are no fault: a headless Service
+without pods, a Service that the import policy does not admit or nobody has approved, and a conflict between ServiceExports, which is settled. A Link that nobody serves any more is not Ready, whatever
 was last reported; where the Leases may not be read, \`READY\` is \`Unknown\`. A Link lists the Services that are not mirrored first, and at most 100 of those that are. \`--watch\` goes on when the API server is
 away for a while.`,
   synth: `The folder may contain other files, which stay as they are. \`.linkspan-synth\` lists what was written: such a file is

@@ -101,7 +101,11 @@ const completeFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
   return [
     ...missing,
     ...stale.map((mirror) =>
-      error(`Service ${mirror}`, `mirrors what ${cluster} does not export`, operatorPods(survey)),
+      error(
+        `Service ${mirror}`,
+        `mirrors what ${cluster} does not export, or its Link does not admit`,
+        operatorPods(survey),
+      ),
     ),
   ];
 };

@@ -1,6 +1,7 @@
 /** How checks judge what was read, where no fault in a cluster shows it, or not as exactly. */
 import { describe, expect, test } from 'vitest';
-import type { Lease, Service } from '../../../../operator/kube/objects.ts';
+import type { LinkSettings } from '../../../../crds/index.ts';
+import { type Lease, type Resource, type Service, SERVICES } from '../../../../operator/kube/objects.ts';
 import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
 import { imageVersion } from '../../../../synth/commands/check/checks/operator.ts';
 import type { Crd } from '../../../../synth/commands/check/objects.ts';
@@ -9,8 +10,8 @@ import { installRights } from '../../../../synth/commands/check/pre/survey.ts';
 import type { Reader } from '../../../../synth/commands/check/reader.ts';
 import { runChecks } from '../../../../synth/commands/check/report.ts';
 import type { Survey } from '../../../../synth/commands/check/survey.ts';
-import type { Target } from '../../../../synth/commands/check/target.ts';
-import { link, LINKS_NAMESPACE } from '../../../support/builders.ts';
+import { readExports, readMembers, type Target } from '../../../../synth/commands/check/target.ts';
+import { EXPORTED, link, LINKS_NAMESPACE, selectorOf, service, slice } from '../../../support/builders.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 import {
   conditions,
@@ -228,6 +229,46 @@ describe('the endpoints of mirrors', () => {
       },
     ]);
     expect(all({ slices })).toEqual([]);
+  });
+});
+
+describe('what the import policy of a Link does not admit (N1, N2, N4)', () => {
+  const { settings } = linkFacts();
+  const withPolicy = (importPolicy: LinkSettings['importPolicy']): LinkSettings => ({
+    ...settings!,
+    importPolicy: importPolicy!,
+    federatedServiceSelector: selectorOf(EXPORTED),
+  });
+  /** A target that has these, whichever are asked for. */
+  const having = (services: readonly object[], slices: readonly object[] = []): Reader =>
+    ({ list: async (of: Resource) => read(of === SERVICES ? services : slices) }) as unknown as Reader;
+
+  test.each([
+    ['excluded', { namespaces: ['bank'] }],
+    ['not approved', { approvals: { services: new Set<string>(), patterns: [] } }],
+  ])('needs no mirror, nor is it a member: %s', async (_, importPolicy) => {
+    const policed = withPolicy(importPolicy);
+    const reader = having([service('web', { labels: EXPORTED })], [slice('web')]);
+    const [exports, members] = [await readExports(reader, policed), await readMembers(reader, policed)];
+    expect(found(facts({}, linkFacts({ settings: policed, target: target({ exports, members }) })))).toEqual([]);
+  });
+
+  test('is a port of a headless Service: whoever is behind it alone is not ready', async () => {
+    const reader = having([service('db', { labels: EXPORTED, headless: true })], [slice('db')]);
+    const isReady = async (first: number): Promise<readonly boolean[]> => {
+      const exports = await readExports(
+        reader,
+        withPolicy({
+          ports: [
+            { first, last: 65_535 },
+            { first: 80, last: 80 },
+          ],
+        }),
+      );
+      return exports.ok ? exports.value.map((each) => each.isReady) : [];
+    };
+    expect(await isReady(1)).toEqual([true]);
+    expect(await isReady(9000)).toEqual([false]);
   });
 });
 

@@ -132,6 +132,8 @@ describe('the status of Links', () => {
     ['mirrorServices', 'InvalidService', false],
     ['federatedServices', 'PortMismatch', false],
     ['mirrorServices', 'WaitingForEndpoints', true],
+    ['mirrorServices', 'NotAdmitted', true],
+    ['mirrorServices', 'WaitingForApproval', true],
   ])('is well with an entry of %s for reason %s: %s', (field, reason, expected) => {
     const found = state([READY], { [field]: [entry('a', 'False', reason, 'why'), entry('b', 'True', 'Mirrored', '')] });
     expect(isAllWell([found])).toBe(expected);
