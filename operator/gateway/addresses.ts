@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import { addressProblem } from '../../crds/gateway-address.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
+import type { ResolvedHost } from '../kube/names.ts';
 import type { Network } from '../kube/network.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { within } from '../kube/within.ts';
@@ -86,8 +87,9 @@ async function look(
   inUse: readonly string[] = [],
 ): Promise<GatewayAddressState> {
   const problems = new Set<string>();
+  const isOfCluster = (address: string): boolean => families.has(isIP(address) === 6 ? 'IPv6' : 'IPv4');
   const isUsable = (address: string): boolean => {
-    if (!families.has(isIP(address) === 6 ? 'IPv6' : 'IPv4')) return false;
+    if (!isOfCluster(address)) return false;
     const problem = addressProblem(address);
     if (problem !== undefined) problems.add(`${address}: ${problem}`);
     return problem === undefined;
@@ -95,8 +97,17 @@ async function look(
   await Promise.all(
     [...answers].map(async ([host, known]) => {
       try {
-        const answer = isIP(host) === 0 ? await lookup(host, network, signal) : [host];
-        remember(known, answer.filter(isUsable));
+        const answer: ResolvedHost = isIP(host) === 0 ? await lookup(host, network, signal) : { addresses: [host] };
+        const usable = answer.addresses.filter(isUsable);
+        // Of a family that the cluster lacks nothing has to be known.
+        const { unanswered } = answer;
+        const unknown = unanswered && families.has(unanswered.family) ? unanswered : undefined;
+        if (unknown !== undefined) {
+          problems.add(`${host}: its ${unknown.family} addresses are not known: ${unknown.reason}`);
+        } else if (!answer.addresses.some(isOfCluster)) {
+          problems.add(`${host}: none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
+        }
+        remember(known, usable, unknown === undefined);
       } catch (error) {
         problems.add(`${host}: ${describe(error)}`);
       }
@@ -106,9 +117,6 @@ async function look(
   // What is in use stays, so that a name with many addresses does not have all endpoints rewritten with each answer.
   const kept = inUse.filter((each) => found.has(each));
   const addresses = [...new Set([...kept, ...found])].slice(0, MAX_ADDRESSES);
-  if (addresses.length === 0 && problems.size === 0) {
-    problems.add(`none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
-  }
   return {
     addresses: addresses.sort(),
     problems: [...problems].sort(),
@@ -131,17 +139,17 @@ async function lookup(
   host: string,
   network: GatewayAddressOptions['network'],
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<ResolvedHost> {
   const overdue = `no answer in ${LOOKUP_DEADLINE_MS / 1000} s`;
   const answer = await within(LOOKUP_DEADLINE_MS, signal, (until) => network.resolve(host, until), overdue);
-  if (answer.length === 0) throw new Error('no addresses');
+  if (answer.addresses.length === 0) throw new Error('no addresses');
   return answer;
 }
 
-/** Takes in an answer. One without any usable address drops none. */
-function remember(known: Answers, answer: readonly string[]): void {
+/** Takes in an answer. One without any usable address drops none, nor does one about a single address family. */
+function remember(known: Answers, answer: readonly string[], isWhole: boolean): void {
   if (answer.length === 0) return;
-  for (const [address, missed] of known) {
+  for (const [address, missed] of isWhole ? known : []) {
     if (missed + 1 < FORGET_AFTER) known.set(address, missed + 1);
     else known.delete(address);
   }

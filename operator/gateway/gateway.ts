@@ -108,7 +108,10 @@ export class Gateway {
     this.#lookup = undefined;
     const { signal } = this.#run;
     const { gateway, probe } = settings;
-    this.#options.metrics.target.gatewayEnabled.set(this.#labels, probe === undefined ? 0 : 1);
+    const { gatewayEnabled, gatewayAlive, gatewayLatency } = this.#options.metrics.target;
+    gatewayEnabled.set(this.#labels, probe === undefined ? 0 : 1);
+    // What was measured was another gateway, or is measured no more.
+    for (const former of [gatewayAlive, gatewayLatency]) former.remove(this.#labels);
     if (gateway === undefined) {
       this.#inUse = undefined;
       return;

@@ -6,6 +6,7 @@
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import type { IpFamily } from './objects.ts';
 
 export interface NamesOptions {
   /** @default /etc/hosts */
@@ -35,9 +36,22 @@ const OTHER_FAMILY_MS = 1_000;
 const ABSENT: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 const UNANSWERED: ReadonlySet<unknown> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED']);
 
+/** What DNS answers about a host. */
+export interface ResolvedHost {
+  /** IPv4 first; at least one. */
+  readonly addresses: readonly string[];
+  /** The family of which nothing is known, since DNS did not answer or failed. @default - the addresses are all there are */
+  readonly unanswered?: { readonly family: IpFamily; readonly reason: string };
+}
+
+/** The answers for both families. */
+interface Answers extends ResolvedHost {
+  readonly failure: unknown;
+}
+
 /** One lookup, and how many wait for it. */
 interface Lookup {
-  readonly answer: Promise<readonly string[]>;
+  readonly answer: Promise<ResolvedHost>;
   readonly cancel: AbortController;
   waiting: number;
 }
@@ -51,12 +65,12 @@ export class Names {
   }
 
   /**
-   * Returns all addresses of a host, IPv4 first; at least one. Lookups of one host that overlap are one lookup, which is
-   * cancelled when nobody waits for it any more.
+   * Returns the addresses of a host. Lookups of one host that overlap are one lookup, which is cancelled when nobody waits
+   * for it any more.
    * @throws Error if there is none or DNS does not answer, or the reason of `signal`
    */
-  async resolve(host: string, signal: AbortSignal): Promise<readonly string[]> {
-    if (isIP(host) !== 0) return [host];
+  async resolve(host: string, signal: AbortSignal): Promise<ResolvedHost> {
+    if (isIP(host) !== 0) return { addresses: [host] };
     signal.throwIfAborted();
     const name = host.toLowerCase();
     const lookup = this.#lookups.get(name) ?? this.#begin(name);
@@ -85,26 +99,23 @@ export class Names {
     return lookup;
   }
 
-  async #look(host: string, signal: AbortSignal): Promise<readonly string[]> {
+  async #look(host: string, signal: AbortSignal): Promise<ResolvedHost> {
     const { hostsFile, configFile } = this.#options;
     const [hosts, config] = await Promise.all([hostsFile, configFile].map(textOf));
     const local = addressesIn(hosts ?? '', host);
-    if (local.length > 0) return local;
+    if (local.length > 0) return { addresses: local };
     let failure: unknown;
     for (const name of candidatesFor(host, searchRules(config ?? ''))) {
-      const found = await this.#query(name, signal);
-      if (found.addresses.length > 0) return found.addresses;
-      failure ??= found.failure;
-      if (UNANSWERED.has(codeOf(found.failure))) break;
+      const { failure: reason, ...found } = await this.#query(name, signal);
+      if (found.addresses.length > 0) return found;
+      failure ??= reason;
+      if (UNANSWERED.has(codeOf(reason))) break;
     }
     throw new Error(problemOf(failure), { cause: failure });
   }
 
   /** Asks for both address families. `failure` is undefined if the server says that there is nothing. */
-  async #query(
-    name: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly addresses: readonly string[]; readonly failure: unknown }> {
+  async #query(name: string, signal: AbortSignal): Promise<Answers> {
     const { servers } = this.#options;
     // One for each query, so that cancelling it cancels nothing else; it reads which servers there are now.
     const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -121,10 +132,16 @@ export class Names {
         resolver.resolve4(name).then(first),
         resolver.resolve6(name).then(first),
       ]);
-      const reasons = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+      const addresses = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+      const failures = answers.map((each) =>
+        each.status === 'rejected' && !ABSENT.has(codeOf(each.reason)) ? (each.reason as unknown) : undefined,
+      );
+      const failure = failures.find((each) => each !== undefined);
+      const family = failures[0] === undefined ? 'IPv6' : 'IPv4';
       return {
-        addresses: answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])),
-        failure: reasons.find((reason) => !ABSENT.has(codeOf(reason))),
+        addresses,
+        failure,
+        ...(failure !== undefined && { unanswered: { family, reason: problemOf(failure) } }),
       };
     } finally {
       clearTimeout(timer);

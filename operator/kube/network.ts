@@ -7,7 +7,7 @@ import { type buildConnector, Pool } from 'undici';
 import type { ClusterAccess } from './access/access.ts';
 import { sleep } from './backoff.ts';
 import { request } from './http.ts';
-import { Names } from './names.ts';
+import { Names, type ResolvedHost } from './names.ts';
 import { routeTo } from './route.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
@@ -15,10 +15,10 @@ export interface Network {
   /** Opens nothing yet: connections are made by requests. */
   connect(access: ClusterAccess, limits: ConnectionLimits): Connections;
   /**
-   * Returns all addresses of a host name.
+   * Returns the addresses of a host name.
    * @throws Error if it has none or is not answered, or the reason of the signal
    */
-  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
+  resolve(host: string, signal: AbortSignal): Promise<ResolvedHost>;
   /**
    * One GET over a new connection, without TLS. Returns the HTTP status of its answer.
    * @throws Error of the connection, or the reason of the signal
@@ -100,7 +100,7 @@ const lookupUntil =
   (host, { all, family }, callback) => {
     const until = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     names.resolve(host, until).then(
-      (addresses) => {
+      ({ addresses }) => {
         const found = addresses.map((address) => ({ address, family: isIP(address) }));
         const usable = found.filter((each) => (family !== 4 && family !== 6 ? true : each.family === family));
         const [first] = usable;

@@ -101,9 +101,10 @@ export class LeaseRecord {
   /**
    * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not taken
    * back here, since that would hide that it was lost. `known` saves a read.
+   * @param free called if the Lease is nobody else's, before it is written
    * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */
-  async attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
+  async attempt(signal: AbortSignal, held?: Held, known?: Lease, free?: () => void): Promise<Held | HeldByAnother> {
     const { namespace, name, hasCeased = () => false } = this.#options;
     const lease = known ?? (await this.#read(signal));
     const identity = lease?.spec?.holderIdentity ?? '';
@@ -115,6 +116,7 @@ export class LeaseRecord {
         return { holder: 'another', identity, remainingMs };
       }
     }
+    free?.();
     this.#mustNotBeReplaced(lease);
     const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
     const spec = this.#heldSpec(lease?.spec);

@@ -32,6 +32,8 @@ export interface LeaseHandlers {
   held(lost: AbortSignal): void;
   /** Another holds the Lease. Called once for each holder. */
   heldByAnother?(holder: string): void;
+  /** Nobody holds the Lease any more, and it is about to be taken: {@link heldByAnother} may be called again. */
+  free?(): void;
   /** The Lease was lost and not released; `lost` has aborted, and it is being acquired again. */
   lost(reason: string): void;
   /**
@@ -162,11 +164,17 @@ export class LeaseLock {
   async #acquire(stop: AbortSignal, handlers: LeaseHandlers): Promise<Held | undefined> {
     let holder: string | undefined;
     const failing = onceEach(handlers);
+    const free = (): void => {
+      if (holder !== undefined) handlers.free?.();
+      holder = undefined;
+    };
     while (!stop.aborted) {
       // What is seen late of the last renewal is waited for in vain (rule H10).
       let waitMs = jittered(this.#options.retryPeriodMs / 2);
       try {
-        const attempt = await within(this.#attemptMs, stop, (signal) => this.#attempt(signal));
+        const attempt = await within(this.#attemptMs, stop, (signal) =>
+          this.#attempt(signal, undefined, undefined, free),
+        );
         if (attempt.holder === 'us') return attempt;
         if (attempt.identity !== holder) handlers.heldByAnother?.((holder = attempt.identity));
         waitMs = Math.min(waitMs, attempt.remainingMs + Math.random() * CONTENTION_MS);
@@ -216,11 +224,11 @@ export class LeaseLock {
     }
   }
 
-  async #attempt(signal: AbortSignal, held?: Held, known?: Lease): ReturnType<LeaseRecord['attempt']> {
+  async #attempt(...given: Parameters<LeaseRecord['attempt']>): ReturnType<LeaseRecord['attempt']> {
     this.#isDue = false;
     const awaiting = this.#awaiting.splice(0);
     try {
-      const attempt = await this.#record.attempt(signal, held, known);
+      const attempt = await this.#record.attempt(...given);
       for (const resolve of awaiting) resolve();
       return attempt;
     } catch (error) {

@@ -1,5 +1,6 @@
 /** Gateways: dead ones, behind names that cannot be looked up, behind several addresses or node ports. Section F of behaviour.md, and C2. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ResolvedHost } from '../../operator/kube/names.ts';
 import { machineNetwork } from '../../operator/kube/network.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
@@ -67,9 +68,9 @@ onEachBacking('the gateway', (backing) => {
 
   test('L10 C2: a failing lookup keeps the addresses, and stops neither death nor life from reaching the mirrors', async () => {
     let answer: readonly string[] | undefined = ['203.0.113.21', '203.0.113.20'];
-    const resolve = async (): Promise<readonly string[]> => {
+    const resolve = async (): Promise<ResolvedHost> => {
       if (answer === undefined) throw new Error('the name is not found in DNS');
-      return answer;
+      return { addresses: answer };
     };
     const tuning = { network: { ...machineNetwork, resolve } };
     const options = { flags: { gatewayResolvePeriod: '1s' }, tuning };
@@ -116,7 +117,7 @@ onEachBacking('a gateway of another kind', (backing) => {
     await clusters.link();
     const { host, port } = clusters.gateway.address;
     const probeConnectTo = ['west', 'nodeport'].map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${host}:${port}`);
-    const network = { ...machineNetwork, resolve: async () => answers };
+    const network = { ...machineNetwork, resolve: async () => ({ addresses: answers }) };
     clusters.operator({ flags: { probeConnectTo }, tuning: { network } });
   });
   afterAll(() => clusters.stop());

@@ -155,6 +155,10 @@ export class WriteLease {
         this.#report.event('Warning', 'HeldByAnother', `${holder} writes for this Link and holds its Lease`);
         this.#report.statusChanged();
       },
+      free: () => {
+        this.#heldBy = undefined;
+        this.#report.statusChanged();
+      },
       lost: (reason) => {
         this.#isHeld = false;
         log.warn({ link, error: reason }, 'the Lease of the Link is lost: its mirrors are no longer written');

@@ -25,4 +25,26 @@ export const GATEWAY: readonly Defect[] = [
     find: '(addresses.length > 0 ? addresses : listedAddresses())',
     replace: 'addresses',
   },
+  {
+    ...OBSERVED,
+    name: 'a gateway that is probed no more is measured as it was',
+    find: 'for (const former of [gatewayAlive, gatewayLatency]) former.remove(this.#labels);',
+    replace: '',
+  },
+  {
+    file: 'operator/gateway/addresses.ts',
+    tests: ['test/operator/gateway/addresses.test.ts'],
+    name: 'a half answer of DNS counts as one without the other addresses',
+    rule: 'L127',
+    find: 'of isWhole ? known : []',
+    replace: 'of known',
+  },
+  {
+    file: 'operator/gateway/addresses.ts',
+    tests: ['test/operator/gateway/addresses.test.ts'],
+    name: 'a name that leads to another family alone is no problem while there are addresses',
+    rule: 'L128',
+    find: '} else if (!answer.addresses.some(isOfCluster)) {',
+    replace: '} else if (known.size === 0 && !answer.addresses.some(isOfCluster)) {',
+  },
 ];

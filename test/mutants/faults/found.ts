@@ -446,6 +446,24 @@ export const FOUND: readonly Fault[] = [
     outside: 'two headless Services must share a pod, and the operator start while one of them is held',
   },
   {
+    rule: 'L127',
+    by: 'a reading of the code',
+    defects: ['a half answer of DNS counts as one without the other addresses'],
+    outside: 'DNS of a history answers about all families or none',
+  },
+  {
+    rule: 'L128',
+    by: 'a reading of the code',
+    defects: ['a name that leads to another family alone is no problem while there are addresses'],
+    outside: 'no name of a history leads to another family',
+  },
+  {
+    rule: 'L129',
+    by: 'a reading of the code',
+    defects: ['who has released a Lease that may not be written holds it for ever'],
+    outside: 'no right to write Leases is taken away in a history while another holds one',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

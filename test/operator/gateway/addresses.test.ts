@@ -5,8 +5,11 @@ import {
   type IpFamily,
   watchGatewayAddresses,
 } from '../../../operator/gateway/addresses.ts';
+import type { ResolvedHost } from '../../../operator/kube/names.ts';
 
-type Resolve = (host: string) => Promise<readonly string[]>;
+type Resolve = (host: string) => Promise<readonly string[] | ResolvedHost>;
+
+const isList = (answer: readonly string[] | ResolvedHost): answer is readonly string[] => Array.isArray(answer);
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -23,7 +26,12 @@ function watching(addresses: readonly string[], resolve: Resolve, options: Parti
       addresses,
       families: IPV4,
       periodMs: PERIOD_MS,
-      network: { resolve },
+      network: {
+        resolve: async (host) => {
+          const answer = await resolve(host);
+          return isList(answer) ? { addresses: answer } : answer;
+        },
+      },
       onChange: (state) => states.push(state),
       ...options,
     },
@@ -113,6 +121,44 @@ describe('the addresses of a gateway (C2)', () => {
     expect(states.at(-1)?.addresses).toEqual(['203.0.113.1', '203.0.113.2']);
     await pass(PERIOD_MS);
     expect(states.at(-1)?.addresses).toEqual(['203.0.113.2']);
+    stop.abort();
+    await done;
+  });
+
+  it('L127 stay while DNS answers about the other family alone, however often, and that is a problem', async () => {
+    let answer: readonly string[] | ResolvedHost = ['203.0.113.1', '2001:db8::1'];
+    const families: ReadonlySet<IpFamily> = new Set(['IPv4', 'IPv6']);
+    const { states, stop, done } = watching(['gw.example'], async () => answer, { families });
+    await pass(0);
+    answer = { addresses: ['2001:db8::2'], unanswered: { family: 'IPv4', reason: 'no answer' } };
+    await pass(10 * PERIOD_MS);
+    expect(states.at(-1)).toEqual({
+      addresses: ['2001:db8::1', '2001:db8::2', '203.0.113.1'],
+      problems: ['gw.example: its IPv4 addresses are not known: no answer'],
+    });
+    stop.abort();
+    await done;
+  });
+
+  it('L127 need no answer about a family that the cluster lacks', async () => {
+    const answer = { addresses: ['203.0.113.1'], unanswered: { family: 'IPv6', reason: 'no answer' } } as const;
+    const { states, stop, done } = watching(['gw.example'], async () => answer);
+    await pass(0);
+    expect(states).toEqual([{ addresses: ['203.0.113.1'], problems: [] }]);
+    stop.abort();
+    await done;
+  });
+
+  it('L128 stay while a name leads to another family alone, and that is a problem', async () => {
+    let answer = ['203.0.113.1'];
+    const { states, stop, done } = watching(['gw.example'], async () => answer);
+    await pass(0);
+    answer = ['2001:db8::1'];
+    await pass(10 * PERIOD_MS);
+    expect(states.at(-1)).toEqual({
+      addresses: ['203.0.113.1'],
+      problems: ['gw.example: none of its addresses has an IP family of this cluster (IPv4)'],
+    });
     stop.abort();
     await done;
   });

@@ -70,7 +70,7 @@ function setUp(
   const gateway = new Gateway({
     config,
     families: new Set(['IPv4']),
-    network: { resolve, probe },
+    network: { resolve: async (host) => ({ addresses: await resolve(host) }), probe },
     probeAddress,
     listedAddresses,
     wasAlive,
@@ -93,6 +93,16 @@ function setUp(
 const later = () => Promise.withResolvers<readonly string[]>();
 
 describe('a gateway that is probed (F1)', () => {
+  it('is measured no more once it is not probed any more, or is another', async () => {
+    const { gateway, metric, judged } = setUp();
+    gateway.start(settings());
+    await judged(true);
+    expect([await metric('gateway_alive'), (await metric('gateway_latency'))?.length]).toEqual([[1], 1]);
+    gateway.start(settings(UNPROBED));
+    expect([await metric('gateway_alive'), await metric('gateway_latency')]).toEqual([[], []]);
+    expect(await metric('gateway_enabled')).toEqual([0]);
+  });
+
   it('is alive or not as its probes find it, and says so each time (F3)', async () => {
     const { gateway, events, lines, said, metric, judged } = setUp();
     gateway.start(settings());

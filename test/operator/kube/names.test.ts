@@ -8,12 +8,14 @@ import { eventually } from '../../cluster/workload/eventually.ts';
 
 /** What the DNS server answers about a name: its IPv4 addresses, an error code of DNS, or nothing at all. */
 type Answer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+/** What it answers about each family. */
+type Answers = { readonly A: Answer; readonly AAAA: Answer };
 
 const CODES = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
 
 let socket: Socket;
 let folder: string;
-let answers: Record<string, Answer>;
+let answers: Record<string, Answer | Answers>;
 /** The names that were asked for, each once for each family. */
 let asked: string[];
 
@@ -32,7 +34,8 @@ function questionOf(query: Buffer): { readonly name: string; readonly type: numb
 function answerTo(query: Buffer): Buffer | undefined {
   const { name, type, end } = questionOf(query);
   asked.push(`${name} ${type === 1 ? 'A' : 'AAAA'}`);
-  const answer = answers[name] ?? 'NXDOMAIN';
+  const both = answers[name] ?? 'NXDOMAIN';
+  const answer = typeof both === 'object' && 'A' in both ? both[type === 1 ? 'A' : 'AAAA'] : both;
   if (answer === 'silence') return undefined;
   const addresses = typeof answer === 'string' || type !== 1 ? [] : answer;
   const head = Buffer.from(query.subarray(0, end));
@@ -70,27 +73,30 @@ const until = () => AbortSignal.timeout(30_000);
 describe('names', () => {
   it('are asked of DNS, with all addresses', async () => {
     answers = { 'gw.example.com': ['203.0.113.1', '203.0.113.2'] };
-    expect(await (await names()).resolve('GW.example.com', until())).toEqual(['203.0.113.1', '203.0.113.2']);
+    expect((await (await names()).resolve('GW.example.com', until())).addresses).toEqual([
+      '203.0.113.1',
+      '203.0.113.2',
+    ]);
   });
 
   it('are looked for in the hosts file first, and then DNS is not asked', async () => {
     const found = await names({ hosts: '# mine\n203.0.113.9 other gw.Example.com # it\n::5 gw.example.com\n' });
-    expect(await found.resolve('gw.example.com', until())).toEqual(['203.0.113.9', '::5']);
-    expect(await found.resolve('localhost', until())).toEqual(['127.0.0.1', '::1']);
-    expect(await found.resolve('2001:db8::1', until())).toEqual(['2001:db8::1']);
+    expect((await found.resolve('gw.example.com', until())).addresses).toEqual(['203.0.113.9', '::5']);
+    expect((await found.resolve('localhost', until())).addresses).toEqual(['127.0.0.1', '::1']);
+    expect((await found.resolve('2001:db8::1', until())).addresses).toEqual(['2001:db8::1']);
     expect(asked).toEqual([]);
   });
 
   it('are completed by the search list of a pod', async () => {
     answers = { 'gw.example.com': ['203.0.113.1'], 'web.shop.svc.cluster.local': ['10.96.0.1'] };
     const pod = await names({ config: 'search shop.svc.cluster.local svc.cluster.local\noptions ndots:5\n' });
-    expect(await pod.resolve('gw.example.com', until())).toEqual(['203.0.113.1']);
+    expect((await pod.resolve('gw.example.com', until())).addresses).toEqual(['203.0.113.1']);
     expect([...new Set(asked.map((each) => each.split(' ')[0]))]).toEqual([
       'gw.example.com.shop.svc.cluster.local',
       'gw.example.com.svc.cluster.local',
       'gw.example.com',
     ]);
-    expect(await pod.resolve('web', until())).toEqual(['10.96.0.1']);
+    expect((await pod.resolve('web', until())).addresses).toEqual(['10.96.0.1']);
   });
 
   it('that do not exist are told from those that cannot be asked for', async () => {
@@ -99,6 +105,19 @@ describe('names', () => {
     await expect(found.resolve('none.example', until())).rejects.toThrow('the name is not found in DNS');
     await expect(found.resolve('empty.example', until())).rejects.toThrow('the name is not found in DNS');
     await expect(found.resolve('broken.example', until())).rejects.toThrow('DNS answers ESERVFAIL');
+  });
+
+  it('L127 say which family is not known if DNS answers about the other alone (C2)', async () => {
+    answers = {
+      'half.example': { A: ['203.0.113.1'], AAAA: 'SERVFAIL' },
+      'four.example': { A: ['203.0.113.1'], AAAA: [] },
+    };
+    const found = await names();
+    expect(await found.resolve('half.example', until())).toEqual({
+      addresses: ['203.0.113.1'],
+      unanswered: { family: 'IPv6', reason: 'DNS answers ESERVFAIL' },
+    });
+    expect(await found.resolve('four.example', until())).toEqual({ addresses: ['203.0.113.1'] });
   });
 
   it('L49 that are not answered delay no other, however many they are', async () => {
@@ -110,7 +129,7 @@ describe('names', () => {
     await eventually('all are asked for', async () => dead.every((name) => asked.includes(`${name} A`)));
     let others = 0;
     void Promise.race(waiting).then(() => (others += 1));
-    expect(await found.resolve('well.example', until())).toEqual(['203.0.113.1']);
+    expect((await found.resolve('well.example', until())).addresses).toEqual(['203.0.113.1']);
     expect(others).toBe(0);
     const reason = new Error('no longer wanted');
     stop.abort(reason);
@@ -127,7 +146,7 @@ describe('names', () => {
     first.abort();
     expect(await gaveUp).toBe('gave up');
     answers = { 'gw.example': ['203.0.113.1'] };
-    expect(await second).toEqual(['203.0.113.1']);
+    expect((await second).addresses).toEqual(['203.0.113.1']);
     expect(asked.filter((each) => each === 'gw.example A')).toHaveLength(2);
   });
 
@@ -140,7 +159,7 @@ describe('names', () => {
     stop.abort();
     expect(await gaveUp).toBe('gave up');
     answers = { 'gw.example': ['203.0.113.1'] };
-    expect(await found.resolve('gw.example', until())).toEqual(['203.0.113.1']);
+    expect((await found.resolve('gw.example', until())).addresses).toEqual(['203.0.113.1']);
     await expect(found.resolve('gw.example', stop.signal)).rejects.toThrow();
   });
 });

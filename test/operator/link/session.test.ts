@@ -396,7 +396,7 @@ describe('a session', () => {
       const answered = new Promise<void>((resolve) => (answer = resolve));
       const resolve = async () => {
         await answered;
-        return ['203.0.113.77'];
+        return { addresses: ['203.0.113.77'] };
       };
       await start({ exported: ['a'] }, { tuning: { network: { ...machineNetwork, resolve } } });
       await untilMirrored('a');

@@ -3,6 +3,7 @@
  * networks happens to these. Each process has a {@link Network} of its own on it, as the operator expects one.
  */
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
+import type { ResolvedHost } from '../../../operator/kube/names.ts';
 import type { Connections, Lane, Network, ProbeRequest } from '../../../operator/kube/network.ts';
 import type { WireRequest, WireResponse } from '../../../operator/kube/wire.ts';
 import type { Exchange } from '../../cluster/simulated/exchange.ts';
@@ -134,7 +135,7 @@ export class Internet {
     };
   }
 
-  #resolve(process: SimulatedProcess, host: string, signal: AbortSignal): Promise<readonly string[]> {
+  #resolve(process: SimulatedProcess, host: string, signal: AbortSignal): Promise<ResolvedHost> {
     return this.#until(signal, (resolve, reject) => {
       this.send(
         'dns',
@@ -142,7 +143,7 @@ export class Internet {
         () => {
           try {
             const found = this.named(host);
-            if (found !== undefined) resolve(found);
+            if (found !== undefined) resolve({ addresses: found });
           } catch (error) {
             reject(error as Error);
           }

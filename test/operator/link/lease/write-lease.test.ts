@@ -116,6 +116,22 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     expect(lease.problem).toBeUndefined();
   });
 
+  it('L129 that may not be written is no longer reported as held by who has released it (H5)', async () => {
+    stage.lease('west', 'linkerd-0');
+    lease.run(obedient);
+    await eventually("it is another's", async () => lease.heldBy === 'linkerd-0');
+    const failure = { kind: 'status', code: 403 } as const;
+    const match = ({ resource, verb }: { readonly resource: string; readonly verb: string }): boolean =>
+      resource === 'leases' && verb !== 'get';
+    stage.east.faults.refuse({ failure, match });
+    stage.lease('west', '');
+    await eventually('it is reported', async () => lease.problem !== undefined);
+    expect(lease.heldBy).toBeUndefined();
+    expect(report.events.at(-1)).toBe(`Warning LeaseUnavailable ${lease.problem}`);
+    stage.lease('west', 'linkerd-0');
+    await eventually("it is another's again", async () => lease.heldBy === 'linkerd-0');
+  });
+
   it('may be written under while the operator leads, too (H2)', async () => {
     let leads = true;
     lease = new WriteLease('west', 'west', { ...env, mayWrite: () => leads }, report);
