@@ -16,7 +16,7 @@ import { refuseProblems } from '../common/command-error.ts';
 import { asWritten } from '../credentials/kubeconfig.ts';
 import type { ClusterObjects, ResultReport } from '../common/output.ts';
 import { type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
-import { type AccountRead, isValid, recordOf } from './account.ts';
+import { type AccountRead, isValid, lacksController, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
 import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } from './ending-token.ts';
 import { tokensIn } from './held.ts';
@@ -136,6 +136,7 @@ const manifestsOf = (
   accessManifests(account, {
     flat,
     exportNamespaces,
+    lacksController: lacksController(account),
     ...secrets,
     sourceUid: sourceUid ?? recordOf(account.object),
   });

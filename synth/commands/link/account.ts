@@ -89,6 +89,10 @@ const rightsOf = async (target: Cluster, name: string): Promise<readonly Found[]
 export const isFlat = ({ rights }: AccountRead): boolean =>
   rights.some(({ of, object }) => of === CLUSTER_ROLES && grants(object, 'pods'));
 
+/** Reports whether an account reads the whole cluster without the rights of Linkerd's own controller, as one of Git may. */
+export const lacksController = ({ rights }: AccountRead): boolean =>
+  rights.some(({ of, object }) => of === CLUSTER_ROLES && !grants(object, 'endpoints'));
+
 const grants = (role: Role, resource: string): boolean =>
   (role.rules ?? []).some(({ resources }) => resources?.includes(resource));
 

@@ -15,7 +15,7 @@ import { type Problem, refuseProblems, reportingProblems } from '../common/comma
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText, withReport } from '../common/output.ts';
 import { FORCE, staleRights, takesOf } from './access.ts';
-import { type AccountRead, isFlat, limitsOf, readAccount, recordOf } from './account.ts';
+import { type AccountRead, isFlat, lacksController, limitsOf, readAccount, recordOf } from './account.ts';
 import { freePeerName } from './ending-token.ts';
 import type { AllowFlags } from './gen-flags.ts';
 import { accessManifests } from './manifests.ts';
@@ -64,6 +64,7 @@ const manifestsOf = (read: AccountRead, flags: AllowFlags): readonly ApiJson[] =
   return accessManifests(read, {
     flat,
     exportNamespaces: flags.exportNamespaces ?? (limits.length === 0 ? undefined : limits),
+    lacksController: lacksController(read),
     peerSecret: read.peers[0]?.metadata.name ?? freePeerName(read.name, read.peers),
     tokenSecret: isLongLived(flags, flat)
       ? (read.tokens[0]?.metadata.name ?? freeTokenName(read.name, read.dead))

@@ -48,6 +48,8 @@ export interface AccessSettings {
   readonly flat: boolean;
   /** The only namespaces that it may read. @default - all */
   readonly exportNamespaces?: readonly string[] | undefined;
+  /** Whether it is to lack the rights of Linkerd's own controller, as it does already. @default false */
+  readonly lacksController?: boolean;
   /** Name of the Secret that its tokens are bound to. */
   readonly peerSecret: string;
   /** Name of the Secret that Kubernetes stores a token in that does not end. @default - none */
@@ -62,13 +64,14 @@ const ANY_SOURCE = 'source';
 /** In the target: the account that the source reads with. */
 export const accessManifests = (
   { namespace, name }: Account,
-  { flat, exportNamespaces, peerSecret, tokenSecret = '', sourceUid }: AccessSettings,
+  { flat, exportNamespaces, lacksController, peerSecret, tokenSecret = '', sourceUid }: AccessSettings,
 ): readonly ApiJson[] =>
   inOrder(
     render((chart) => {
       new RemoteAccess(chart, 'access', {
         ...{ sourceCluster: ANY_SOURCE, name, namespace, flat, exportNamespaces },
         longLivedToken: tokenSecret !== '',
+        linkerdController: lacksController === true ? false : undefined,
       });
     }),
   ).map((object) => {

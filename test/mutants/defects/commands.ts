@@ -55,6 +55,20 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/link/link-gen.test.ts'],
   },
   {
+    name: "mint gives an account of Git the rights of Linkerd's controller",
+    file: 'synth/commands/link/access.ts',
+    find: '    lacksController: lacksController(account),\n',
+    replace: '',
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
+  },
+  {
+    name: "allow gives an account of Git the rights of Linkerd's controller",
+    file: 'synth/commands/link/allow.ts',
+    find: '    lacksController: lacksController(read),\n',
+    replace: '',
+    tests: ['test/synth/commands/link/link-gen.test.ts'],
+  },
+  {
     name: 'status reports a Link as broken that does not admit all exports',
     file: 'synth/commands/common/link-status.ts',
     find: "'NotAdmitted', 'WaitingForApproval'",

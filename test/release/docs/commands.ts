@@ -135,7 +135,8 @@ before (rule P2); it may be away for as long as a token lives. A token that the 
 **A flat network** is asked for with \`--flat\`. Only then may the account read pods, ReplicaSets and Jobs, are credentials
 written for Linkerd's destination controller, with a token of their own that does not end, and are Services with
 \`exported: remote-discovery\` mirrored. With \`--export-namespaces shop,bank\`, the account may read these namespaces alone.
-Without the flag, an account that is limited stays so; \`--export-namespaces=\` takes the limit away.
+Without the flag, an account that is limited stays so; \`--export-namespaces=\` takes the limit away. One without the rights of
+Linkerd's own controller, as \`linkerdController: false\` renders it, does not get them.
 
 **A Link that is there** keeps what no flag gives: selectors, headless mode, federation, excluded keys, the name of its Secret,
 the address of the API server, whatever set it. So it is safe to run again, and brings what was read of the target up to date:

@@ -1,5 +1,7 @@
 /** `linkspan credentials mint` and `rotate`, with the operator that takes up what they write. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RemoteAccess } from '../../../../constructs/index.ts';
+import { render } from '../../../../constructs/rendered/render.ts';
 import { FIELD_MANAGER } from '../../../../crds/wire.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-kubeconfig.ts';
@@ -98,6 +100,20 @@ onEachBacking('linkspan credentials', (backing) => {
     const again = await run('mint', address(), '--apply');
     expect(again.stdout.match(/ unchanged in /g)).toHaveLength(9);
     expect((await run('mint', address())).stdout).toContain('kubeconfig:');
+  });
+
+  test("mint takes an account of Git that lacks the rights of Linkerd's controller as it is", async () => {
+    const access = { sourceCluster: 'lean', namespace: LINKS_NAMESPACE, linkerdController: false };
+    const manifests = render((chart) => {
+      new RemoteAccess(chart, 'access', access);
+    });
+    for (const object of manifests) {
+      await clusters.west.apply(object, { fieldManager: 'argocd-controller' });
+    }
+    const { code, stdout, stderr } = await run('mint', address(), '--name=south', '--source-name=lean', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('clusterrole/linkerd-service-mirror-remote-access-lean unchanged in west\n');
+    expect(stdout).toContain('secret/cluster-credentials-south created in east\n');
   });
 
   test('mint leaves a kubeconfig as the operator writes it, with the CA that is to follow', async () => {

@@ -1,5 +1,7 @@
 /** `linkspan allow` and `linkspan link-gen`, for who reaches one cluster at a time. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RemoteAccess } from '../../../../constructs/index.ts';
+import { render } from '../../../../constructs/rendered/render.ts';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
@@ -159,6 +161,19 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
       'role/wide deleted in west',
       '',
     ]);
+  });
+
+  test("allow takes an account of Git that lacks the rights of Linkerd's controller as it is", async () => {
+    const access = { sourceCluster: 'lean', name: 'lean', namespace: LINKS_NAMESPACE, linkerdController: false };
+    const manifests = render((chart) => {
+      new RemoteAccess(chart, 'access', access);
+    });
+    for (const object of manifests) {
+      await clusters.west.apply(object, { fieldManager: 'argocd-controller' });
+    }
+    const { code, stdout, stderr } = await run('allow', '--service-account-name=lean', '--ignore-cluster', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(stdout).not.toMatch(/created|configured|deleted/);
   });
 
   test('link-gen reports an account without a token, whatever others have', async () => {
