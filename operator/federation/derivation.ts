@@ -6,6 +6,7 @@ import { federatedName, Label } from '../../crds/wire.ts';
 import { describe, isConflict } from '../kube/errors.ts';
 import { type KubeObject, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
 import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
+import type { Seniority } from '../mirror/names.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { Derivation, Why } from '../runtime/derivation.ts';
@@ -37,6 +38,11 @@ export interface Participants {
    * it. Suspended and invalid Links count. If not, the cluster may belong to another operator (rule I9).
    */
   readonly isLinked: (cluster: string) => boolean;
+  /**
+   * Returns the age and the name of the Link that names a cluster, also if that Link is suspended, invalid or waits for
+   * the cluster; undefined if no Link names it.
+   */
+  readonly seniorityOf: (cluster: string) => Seniority | undefined;
   /**
    * Returns the target clusters of all Links that select members, including clusters without a session (rule I6).
    * Suspended and invalid Links do not count.
@@ -86,7 +92,7 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   observe(key: string): ObservedFederation {
-    const { env, local, parties, mayHaveLink, isLinked, selecting } = this.#options;
+    const { env, local, parties, mayHaveLink, selecting } = this.#options;
     const { namespace, name } = splitKey(key);
     const federation = env.source.federation(key);
     const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
@@ -102,10 +108,15 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
       name,
       namespaceState: namespaceStateOf(namespace, env),
       local: local.observe(key),
-      targets: [...known, ...silent.map((each) => ({ ...unknownParty(each), isLinked: isLinked(each) }))],
+      targets: [...known, ...silent.map((each) => this.#silent(each))],
       operators: operatorsOf(env),
       ...federation,
     };
+  }
+
+  #silent(cluster: string): TargetParty {
+    const { isLinked, seniorityOf } = this.#options;
+    return { ...unknownParty(cluster, seniorityOf(cluster)), isLinked: isLinked(cluster) };
   }
 
   decide(observed: ObservedFederation): FederationDecision {
@@ -201,13 +212,16 @@ export const isOfFederation = (object: KubeObject): boolean =>
 /**
  * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
  * its member.
+ * @param seniority that of the Link that names the cluster. Without such a Link, the cluster sorts before all others:
+ *   the labels and ports of the federated Service may come from its member, and must stay if they do
  */
-export const unknownParty = (cluster: string): TargetParty => ({
+export const unknownParty = (
+  cluster: string,
+  seniority: Seniority = { createdAt: '', name: cluster },
+): TargetParty => ({
   knowledge: 'unknown',
   link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
-  // Sorts before all Links. The labels and ports of the federated Service may come from this cluster's member, and must
-  // stay if they do.
-  seniority: { createdAt: '', name: cluster },
+  seniority,
   mayHaveMember: true,
   mode: 'remote-discovery',
   isDiscoverable: undefined,

@@ -9,6 +9,7 @@ import { NO_LOCAL_MEMBER, observeLocalMember } from '../federation/observe.ts';
 import type { LocalParty, TargetParty } from '../federation/observed.ts';
 import type { FederationParty, Participant as Taking } from '../federation/party.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
+import type { Seniority } from '../mirror/names.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { ServedTarget } from '../served/served-target.ts';
 import type { NamespaceBudget } from '../source/write-scope.ts';
@@ -28,6 +29,8 @@ export interface FederationFacts {
   readonly mayHaveLink: (cluster: string) => boolean;
   /** Whether a Link of this operator names a cluster, or did. */
   readonly isLinked: (cluster: string) => boolean;
+  /** The age and the name of the Link that names a cluster; undefined if none does. */
+  readonly seniorityOf: (cluster: string) => Seniority | undefined;
   /** Whether Linkerd's control plane has credentials of a cluster; undefined if that is not known. */
   readonly isDiscoverable: (cluster: string) => boolean | undefined;
 }
@@ -61,6 +64,7 @@ export class FederationForecast {
       parties,
       mayHaveLink: facts.mayHaveLink,
       isLinked: facts.isLinked,
+      seniorityOf: facts.seniorityOf,
       selecting: () => [],
       awaitedRetryMs: 0,
     });

@@ -10,6 +10,7 @@ export {
   overlapping,
   ownerOf,
   readLinkObject,
+  seniorityOf,
 } from '../link/links.ts';
 export { recordedClusters } from '../link/records.ts';
 export { SERVICE_FAILOVERS } from '../failover/kinds.ts';

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
+import type { Seniority } from '../mirror/names.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { Outcome } from '../runtime/outcome.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
@@ -12,7 +13,7 @@ import { Grace } from './grace.ts';
 import { Keeping } from './keeping.ts';
 import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
-import { type Assignment, assignmentOf, type LinkRead, type Served } from './links.ts';
+import { type Assignment, assignmentOf, type LinkRead, seniorityOf, type Served } from './links.ts';
 import { isLinked } from './listed.ts';
 import { Records } from './records.ts';
 import { Roster } from './roster.ts';
@@ -116,6 +117,11 @@ export class Clusters {
   /** Reports whether a Link has named a cluster, or a Lease has recorded it, since the operator started. */
   hasMet(cluster: string): boolean {
     return this.#met.has(cluster);
+  }
+
+  /** Returns the age and the name of the Link that has a cluster, or names it; undefined if none does. */
+  seniorityOf(cluster: string): Seniority | undefined {
+    return seniorityOf(cluster, this.#options.reads.values(), this.#records.served);
   }
 
   /**

@@ -7,6 +7,7 @@ import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index
 import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
+import type { Seniority } from '../mirror/names.ts';
 import { type ServedSpec, servedSpecOf } from './lease/served-spec.ts';
 
 /** A Link as it was read. */
@@ -90,6 +91,17 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
   return owner;
 }
 
+/**
+ * Returns the age and the name of the Link that has a cluster; if none has it, those of the oldest Link that names it,
+ * though it is invalid. Undefined if no Link names the cluster.
+ */
+export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: Served): Seniority | undefined {
+  const all = [...links];
+  const [oldest] = all.filter(({ named }) => named === cluster).sort((a, b) => (isOlder(a, b) ? -1 : 1));
+  const link = ownerOf(cluster, all, served) ?? oldest;
+  return link && { createdAt: link.createdAt, name: link.name };
+}
+
 /** Returns what must be done for a cluster. */
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
   const owner = ownerOf(cluster, links.values(), served);
@@ -156,8 +168,11 @@ const overlapText = (links: readonly string[]): string =>
 function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): boolean {
   const [isServedA, isServedB] = [a, b].map(({ name }) => served.get(name) === cluster);
   if (isServedA !== isServedB) return isServedA === true;
-  return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
+  return isOlder(a, b);
 }
+
+const isOlder = (a: LinkRead, b: LinkRead): boolean =>
+  a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 
 /** Returns the clusters whose Links select members of federated Services. Suspended and invalid Links are left out. */
 export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>

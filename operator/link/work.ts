@@ -43,6 +43,7 @@ export class Work {
       local: this.#member,
       mayHaveLink,
       isLinked,
+      seniorityOf: (cluster) => this.clusters.seniorityOf(cluster),
       selecting: () => selectingClusters(options.reads.values()),
     });
     if (config.serviceImports) {

@@ -11,7 +11,7 @@ import { fixedSelector } from '../common/selectors.ts';
 import { slicesOfServices } from '../common/slices.ts';
 
 /** What of it does not depend on which Links are planned. */
-export type SourceFederation = Omit<FederationFacts, 'mayHaveLink' | 'isLinked'>;
+export type SourceFederation = Omit<FederationFacts, 'mayHaveLink' | 'isLinked' | 'seniorityOf'>;
 
 /** Reads it. */
 export const readFederation = async (

@@ -4,12 +4,14 @@ import {
   acceptedOf,
   assignmentOf,
   exportingClusters,
+  type FederationFacts,
   forecast,
   type Forecast,
   importingClusters,
   type LeftCluster,
   overlapping,
   ownerOf,
+  seniorityOf,
   type ServedLink,
 } from '../../../operator/forecast/index.ts';
 import { CommandError } from '../common/command-error.ts';
@@ -79,7 +81,12 @@ export const planLinks = async (
   // A cluster that is not known here may have a Link elsewhere.
   const mayHaveLink = (cluster: string): boolean => !isLeft(cluster) && !isForecast(cluster);
   const met = new Set([...[...reads.values()].map(({ named }) => named), ...served.values()]);
-  const federation = { ...source.federation, mayHaveLink, isLinked: (cluster: string) => met.has(cluster) };
+  const federation: FederationFacts = {
+    ...source.federation,
+    mayHaveLink,
+    isLinked: (cluster) => met.has(cluster),
+    seniorityOf: (cluster) => seniorityOf(cluster, reads.values(), served),
+  };
   const imports = source.imports && {
     ...source.imports,
     families: source.families,

@@ -59,8 +59,8 @@ export const FEDERATION: readonly Defect[] = [
     tests: ['test/operator/link/suspended.test.ts'],
     name: "a member whose Link was suspended before the start counts as another operator's",
     rule: 'L110',
-    find: 'isLinked: isLinked(each)',
-    replace: 'isLinked: isLinked(each) && [...selecting()].includes(each)',
+    find: 'isLinked: isLinked(cluster)',
+    replace: 'isLinked: isLinked(cluster) && [...this.#options.selecting()].includes(cluster)',
   },
   {
     file: 'operator/federation/desired.ts',
@@ -69,5 +69,21 @@ export const FEDERATION: readonly Defect[] = [
     rule: 'L118',
     find: "if (!isWritable) return observed.namespaceState === 'missing' ? standing(observed) : asItIs(observed);",
     replace: "if (!isWritable) return observed.namespaceState === 'missing' ? NOTHING : asItIs(observed);",
+  },
+  {
+    file: 'operator/federation/derivation.ts',
+    tests: ['test/operator/link/suspended.test.ts'],
+    name: 'L135 a cluster without a session goes before all others, whatever the age of its Link',
+    rule: 'L135',
+    find: 'unknownParty(cluster, seniorityOf(cluster))',
+    replace: 'unknownParty(cluster)',
+  },
+  {
+    file: 'operator/link/links.ts',
+    tests: ['test/operator/link/links.test.ts'],
+    name: 'L135 an invalid Link that is not served has no age',
+    rule: 'L135',
+    find: 'ownerOf(cluster, all, served) ?? oldest;',
+    replace: 'ownerOf(cluster, all, served);',
   },
 ];

@@ -506,4 +506,13 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'the histories of the gateway policy are its own: test/operator/access/histories.test.ts',
   },
+  {
+    rule: 'L135',
+    by: 'a reading of the code',
+    defects: [
+      'L135 a cluster without a session goes before all others, whatever the age of its Link',
+      'L135 an invalid Link that is not served has no age',
+    ],
+    outside: 'the owner of the first member must change its ports while the Link of another one is suspended',
+  },
 ];

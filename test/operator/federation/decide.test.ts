@@ -236,6 +236,20 @@ describe('labels, annotations and ports (I3)', () => {
     expect(after?.metadata.labels).toEqual(live.metadata.labels);
     expect(after?.spec?.ports).toEqual(live.spec?.ports);
   });
+
+  test.each([
+    ['follow the first member beside one of a younger Link', '2026-02-01T00:00:00Z', 81, 'Mirrored'],
+    ['stay as they are beside one of an older Link', '2025-01-01T00:00:00Z', 80, 'PortMismatch'],
+    ['stay as they are beside one of no Link', undefined, 80, 'PortMismatch'],
+  ])('%s that has no session (L135)', (_, createdAt, port, reason) => {
+    const silent = unknownParty('b', createdAt === undefined ? undefined : { createdAt, name: 'b' });
+    const first = target('a', { service: member('a', { ports: [{ port: 81 }] }) });
+    const observed = federation([first, silent], { live: linkerds('web@a,web@b') });
+    const [{ live }] = settled(observed);
+    expect(live?.spec?.ports?.map((each) => each.port)).toEqual([port]);
+    expect(reasonsOf(observed)).toEqual({ a: reason });
+    expect(remoteOf(observed)).toBe(reason === 'Mirrored' ? 'web@a,web@b' : 'web@b');
+  });
 });
 
 describe('flat shape (I4)', () => {

@@ -85,6 +85,7 @@ describe('the controller of federated Services', () => {
       },
       mayHaveLink: (cluster) => linked.has(cluster),
       isLinked: () => true,
+      seniorityOf: () => undefined,
       selecting: () => selecting,
     });
     for (const each of parties) federations.join(party(each));

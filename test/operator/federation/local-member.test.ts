@@ -58,6 +58,7 @@ describe('the local member of federated Services', () => {
       local: member,
       mayHaveLink: () => false,
       isLinked: () => true,
+      seniorityOf: () => undefined,
       selecting: () => [],
     });
     for (const party of parties) {

@@ -110,6 +110,7 @@ const NOT_FEDERATED: FederationFacts = {
   isLocalHeld: false,
   mayHaveLink: () => true,
   isLinked: () => true,
+  seniorityOf: () => undefined,
   isDiscoverable: () => undefined,
 };
 

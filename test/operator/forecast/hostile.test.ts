@@ -178,6 +178,7 @@ it(`makes nothing outside the policy of ${TARGETS} hostile targets, and touches 
           isLocalHeld: true,
           mayHaveLink: () => true,
           isLinked: () => true,
+          seniorityOf: () => undefined,
           isDiscoverable: () => true,
         },
         imports: { local: nothing, families: new Set(['IPv4']), exporting: ['west'], serving: ['west'] },

@@ -106,7 +106,14 @@ describe("beside Linkerd's controllers (I7)", () => {
   const start = async (): Promise<void> => {
     env = await stage.environment();
     local = new LocalMember({ env, events: { record: () => undefined } });
-    federations = new Federations({ env, local, mayHaveLink: () => true, isLinked: () => true, selecting: () => [] });
+    federations = new Federations({
+      env,
+      local,
+      mayHaveLink: () => true,
+      isLinked: () => true,
+      seniorityOf: () => undefined,
+      selecting: () => [],
+    });
     for (const cluster of CLUSTERS) {
       federations.join({
         cluster,

@@ -92,6 +92,7 @@ describe('the removal of what a Link left (E5)', () => {
           local: nobody,
           mayHaveLink: () => true,
           isLinked: (cluster) => cluster === 'west',
+          seniorityOf: () => undefined,
           selecting: () => [],
         });
         running = federations.run(stop.signal);

@@ -10,6 +10,7 @@ import {
   ownerOf,
   readLinkObject,
   selectingClusters,
+  seniorityOf,
   type Served,
 } from '../../../operator/link/links.ts';
 import { link } from '../../support/builders.ts';
@@ -214,6 +215,24 @@ describe('whether a Link is accepted', () => {
       reason: 'DuplicateCluster',
       message: 'spec.targetClusterName: "west" is already served by Link a; give this one another name or remove it',
     });
+  });
+});
+
+describe('the seniority of a cluster (I3, L135)', () => {
+  const [old, young] = [read('z'), read('a', { at: YOUNGER })];
+  const invalid = { valid: false, at: YOUNGER };
+  test.each<[string, readonly LinkRead[], Readonly<Record<string, string>>, string | undefined]>([
+    ['that of its Link, also of one that is suspended', [read('a', { suspended: 'true' })], {}, 'a'],
+    ['that of the oldest of several', [young, old], {}, 'z'],
+    ['that of the one that is served', [young, old], { a: 'west' }, 'a'],
+    ['that of an invalid Link', [read('a', invalid), read('b', { names: 'north' })], {}, 'a'],
+    ['that of the valid one beside an invalid one', [read('a', { valid: false }), read('b', { at: YOUNGER })], {}, 'b'],
+    ['that of an invalid Link that was served for it', [read('a', { ...invalid, names: 'north' })], { a: 'west' }, 'a'],
+    ['none without a Link', [read('a', { names: 'north' })], { b: 'west' }, undefined],
+  ])('is %s', (_, links, served, expected) => {
+    const at = links.find(({ name }) => name === expected)?.createdAt;
+    const found = seniorityOf('west', links, new Map(Object.entries(served)));
+    expect(found).toEqual(expected === undefined ? undefined : { createdAt: at, name: expected });
   });
 });
 

@@ -4,32 +4,40 @@ import { serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
 import { Manager } from '../../../operator/link/manager.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
+import type { SimulatedCluster } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
-import { link, LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace, service } from '../../support/builders.ts';
+import { discoveryCredentials } from '../../support/full-mesh.ts';
 import { linkerds } from '../federation/observed.ts';
 import { observed, settled, target } from '../mcs/observed.ts';
-import { Stage } from './stage.ts';
+import { Stage, startTarget } from './stage.ts';
 
 const MCS = 'multicluster.x-k8s.io/v1beta1';
 const MEMBERS = { matchLabels: { 'mirror.linkerd.io/federated': 'member' } };
+const PORT = { name: 'http', port: 81, protocol: 'TCP', targetPort: 8080 };
 const SUSPENDED = { annotations: { 'linkspan.dev/suspended': 'true' } };
 
 describe('the cluster of a Link that was suspended before the operator started (H9)', () => {
   let stage: Stage;
   let stop: AbortController;
   let running: Promise<void>;
+  /** The target of the other Link, where it has one that answers. */
+  let north: SimulatedCluster | undefined;
   afterEach(async () => {
     stop.abort();
     await running;
     await stage.stop();
+    await north?.stop();
+    north = undefined;
   });
 
   /** Starts an operator beside a suspended Link and another one, over what is there. */
   const start = async (spec: object, prepare: () => void | Promise<void>): Promise<void> => {
     stage = await Stage.start();
-    stage.put(link('west', { probeSpec: undefined, ...spec }, SUSPENDED));
+    // The Link that is served is the older one, or has the first name.
     stage.put(link('north', { probeSpec: undefined, serviceExports: false }));
+    stage.put(link('west', { probeSpec: undefined, ...spec }, SUSPENDED));
     await prepare();
     stop = new AbortController();
     const { client, config, tuning, metrics, log, mayWrite, hasCeased } = stage;
@@ -68,6 +76,26 @@ describe('the cluster of a Link that was suspended before the operator started (
       unlink();
       await eventually('what is left goes with the Link', async () => annotations('web-federated') === undefined);
     });
+  });
+
+  it('keeps no federated Service from following the member of an older Link (I3, L135)', async () => {
+    await start({ federatedServiceSelector: MEMBERS }, async () => {
+      north = await startTarget();
+      north.store.upsert({ ...service('web', { labels: MEMBERS.matchLabels, ports: [PORT] }) });
+      stage.put(link('north', { probeSpec: undefined, serviceExports: false, federatedServiceSelector: MEMBERS }));
+      stage.put(namespace('linkerd'));
+      stage.put(credentials('north', north.kubeconfig));
+      stage.put(discoveryCredentials('north'));
+      stage.put({ ...linkerds('web@north,web@west'), apiVersion: 'v1', kind: 'Service' });
+    });
+    const found = (): string => {
+      const federated = stage.east.store.get('v1', 'Service', 'shop', 'web-federated') as unknown as Annotated & {
+        readonly spec: { readonly ports: readonly { readonly port: number }[] };
+      };
+      const remote = federated.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'] ?? '';
+      return [...federated.spec.ports.map(({ port }) => port), remote].join(' ');
+    };
+    await eventually('it has the new port', async () => found() === '81 web@north,web@west');
   });
 
   describe('in a ServiceImport that names no operator (K7, L111)', () => {
