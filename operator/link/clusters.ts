@@ -298,7 +298,7 @@ export class Clusters {
 
   #removed(cluster: string, removal: Removal, result: RemovalResult): void {
     if (result === 'stopped') return;
-    this.#sessions.removed(cluster, removal);
+    this.#sessions.removed(cluster, removal, result === 'complete');
     if (result === 'interrupted') {
       this.#controller.add(cluster);
       return;

@@ -40,6 +40,9 @@ export interface LinkWork {
   findings(): SessionFindings;
 }
 
+/** What is known of the mirrors of a Link once they have been removed. */
+const CLEARED: Pick<SessionFindings, 'mirrors' | 'federated'> = { mirrors: new Map(), federated: new Map() };
+
 export class Link implements LinkReport {
   readonly #options: LinkOptions;
   readonly #writer: StatusWriter;
@@ -47,6 +50,8 @@ export class Link implements LinkReport {
   #accepted: Verdict = verdict('Unknown', 'Pending', '');
   #cluster = '';
   #work: LinkWork | undefined;
+  /** Whether what the status lists has been removed, and no session knows of other mirrors yet. */
+  #isCleared = false;
 
   constructor(options: LinkOptions) {
     const { client, name, namespace, log, current, onPruned, statusPeriodMs, mayWrite } = options;
@@ -102,6 +107,12 @@ export class Link implements LinkReport {
     this.#writer.schedule();
   }
 
+  /** Called when all mirrors of the cluster that the Link named before have been removed. */
+  cleared(): void {
+    this.#isCleared = true;
+    this.statusChanged();
+  }
+
   wasAlive(): boolean | undefined {
     const { conditions = [] } = readStatus(this.#options.current()?.status);
     const status = conditions.find(({ type }) => type === 'GatewayAlive')?.status;
@@ -133,7 +144,9 @@ export class Link implements LinkReport {
   #findings(): LinkFindings {
     const generation = this.#options.current()?.metadata.generation ?? 0;
     const { namespace, name } = this.#options;
-    return { ...(this.#work?.findings() ?? NO_FINDINGS), namespace, name, generation, accepted: this.#accepted };
+    const found = this.#work?.findings() ?? NO_FINDINGS;
+    if (found.mirrors !== undefined) this.#isCleared = false;
+    return { ...found, ...(this.#isCleared && CLEARED), namespace, name, generation, accepted: this.#accepted };
   }
 
   #measure(

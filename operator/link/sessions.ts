@@ -116,10 +116,12 @@ export class Sessions {
   }
 
   /** Notes that a removal has ended without being stopped. */
-  removed(cluster: string, { link: name }: Removal): void {
+  removed(cluster: string, { link: name }: Removal, isComplete: boolean): void {
     this.#sessions.delete(cluster);
     const link = this.#options.links.get(name);
-    if (link !== undefined) link.work = undefined;
+    if (link === undefined) return;
+    link.work = undefined;
+    if (isComplete) link.cleared();
   }
 
   /** Ends the session of a cluster. Once this resolves, the session writes nothing. */

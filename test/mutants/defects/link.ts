@@ -241,4 +241,20 @@ export const LINK: readonly Defect[] = [
     find: 'if (holder !== undefined) handlers.free?.();',
     replace: '',
   },
+  {
+    ...LINK_FILE,
+    name: 'a Link lists mirrors of the cluster that it named before, which are gone',
+    rule: 'L143',
+    find: '...(this.#isCleared && CLEARED), ',
+    replace: '',
+    tests: ['test/operator/link/link.test.ts'],
+  },
+  {
+    file: 'operator/link/sessions.ts',
+    name: 'a Link does not learn that its former mirrors have been removed',
+    rule: 'L143',
+    find: 'if (isComplete) link.cleared();',
+    replace: '',
+    tests: ['test/operator/link/manager.test.ts'],
+  },
 ];

@@ -464,6 +464,15 @@ export const FOUND: readonly Fault[] = [
     outside: 'no right to write Leases is taken away in a history while another holds one',
   },
   {
+    rule: 'L143',
+    by: 'a reading of the code',
+    defects: [
+      'a Link lists mirrors of the cluster that it named before, which are gone',
+      'a Link does not learn that its former mirrors have been removed',
+    ],
+    outside: 'histories compare the status at rest, when the Link is served again',
+  },
+  {
     rule: 'P4',
     by: 'a test of the rule on real API servers',
     defects: ['why a token that has ended is not renewed hides that it has ended'],

@@ -106,6 +106,7 @@ class World {
             this.messages.set(name, message);
           },
           statusChanged: () => undefined,
+          cleared: () => undefined,
           event: () => undefined,
           end: () => undefined,
         }) as unknown as Link,

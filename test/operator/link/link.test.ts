@@ -109,6 +109,24 @@ describe('a Link', () => {
     expect(await status()).toBeUndefined();
   });
 
+  it('L143 lists nothing of the cluster that it named before, once that is removed (G2)', async () => {
+    const { link, status } = setUp();
+    link.accept(ACCEPTED, 'west');
+    link.work = { cluster: 'west', findings: () => FOUND };
+    expect(await status()).toMatchObject({ mirrors: { total: 2 } });
+    link.work = { cluster: 'west', findings: () => NO_FINDINGS };
+    expect((await status())?.mirrors).toBeUndefined();
+    link.work = undefined;
+    link.accept(REFUSED, 'east');
+    link.cleared();
+    expect(await status()).toMatchObject({ mirrors: { total: 0 }, mirrorServices: [] });
+    link.work = { cluster: 'east', findings: () => FOUND };
+    expect(await status()).toMatchObject({ mirrors: { total: 2 } });
+    link.work = undefined;
+    link.accept(ACCEPTED, 'east');
+    expect((await status())?.mirrors).toBeUndefined();
+  });
+
   it('reports what has changed when it is said to have', async () => {
     const { link, status } = setUp();
     let findings: SessionFindings = FOUND;

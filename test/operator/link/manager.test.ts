@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { linkCrd, serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
 import { Manager } from '../../../operator/link/manager.ts';
+import type { LinkStatusPatch } from '../../../operator/link/status/status.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { GATEWAY, link, LINKS_NAMESPACE } from '../../support/builders.ts';
-import type { LinkCondition } from '../../support/objects.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
 /** Long enough that a test is over before. */
@@ -56,11 +56,13 @@ describe('the manager of Links', () => {
     stage.put(link(name, { targetClusterName: 'west', probeSpec: undefined, ...spec }, metadata));
   const remove = (name: string): void =>
     void stage.east.store.delete('multicluster.linkerd.io/v1alpha3', 'Link', LINKS_NAMESPACE, name);
-  const condition = (name: string, type: string): LinkCondition | undefined => {
+  const statusOf = (name: string): Partial<LinkStatusPatch> | undefined => {
     const found = stage.east.store.get('multicluster.linkerd.io/v1alpha3', 'Link', LINKS_NAMESPACE, name) as
-      { readonly status?: { readonly conditions?: readonly LinkCondition[] } } | undefined;
-    return found?.status?.conditions?.find((each) => each.type === type);
+      { readonly status?: Partial<LinkStatusPatch> } | undefined;
+    return found?.status;
   };
+  const condition = (name: string, type: string): LinkStatusPatch['conditions'][number] | undefined =>
+    statusOf(name)?.conditions?.find((each) => each.type === type);
   const until = (name: string, type: string, reason: string): Promise<unknown> =>
     eventually(`${type} of ${name} is ${reason}`, async () => condition(name, type)?.reason === reason);
   /** Waits until these Links, and no others, hold Leases, for the clusters given. */
@@ -467,6 +469,7 @@ describe('the manager of Links', () => {
       stage.east.faults.clear();
       await untilServed({ west: 'north' });
       expect(stage.has()).toBe(true);
+      await eventually('none is listed (L143)', async () => statusOf('west')?.mirrors?.total === 0);
     });
 
     it('serves it again for the former when it comes back meanwhile', async () => {
