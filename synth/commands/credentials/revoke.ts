@@ -5,10 +5,10 @@
  */
 import { Label, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
 import { type KubeObject, SECRETS } from '../../../operator/kube/objects.ts';
-import { note, print, printLine } from '../../print.ts';
+import { note, printLine } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
+import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
-import { changesText } from '../common/change-set/text.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
@@ -33,7 +33,7 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
         return;
       }
       if (!flags.apply) {
-        await print(changesText(unwanted.map((want) => ({ want, outcome: 'deleted' as const }))));
+        await printDeletions(unwanted, flags);
         return;
       }
       await withReport(resultFormat(flags), (report) => executeDeletions(unwanted, report));

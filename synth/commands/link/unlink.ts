@@ -6,17 +6,16 @@
 import { Annotation, Label, writeLeaseName } from '../../../crds/wire.ts';
 import { isConflict, isNotFound } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
-import { note, print, printLine } from '../../print.ts';
-import { refOf } from '../common/apply.ts';
-import { manifestFormat, resultFormat } from '../common/change-flags.ts';
+import { note, printLine } from '../../print.ts';
+import { resultFormat } from '../common/change-flags.ts';
+import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
-import { changesText } from '../common/change-set/text.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { type ClusterObjects, manifestsText, withReport } from '../common/output.ts';
+import { withReport } from '../common/output.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
 import { named, type UnlinkFlags } from './flags.ts';
@@ -68,7 +67,7 @@ const unlinkFrom = async (
   if (gone.length + mirrors.length === 0) printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
   for (const each of [...credentials.notes, ...(access?.notes ?? [])]) note(each);
   if (!flags.apply) {
-    await preview([...gone, ...(access?.unwanted ?? [])], flags);
+    await printDeletions([...gone, ...(access?.unwanted ?? [])], flags);
     if (mirrors.length > 0) note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
     return;
   }
@@ -79,21 +78,6 @@ const unlinkFrom = async (
     await executeDeletions(credentials.unwanted, report);
     await executeDeletions(access?.unwanted ?? [], report);
   });
-};
-
-/** Prints what would be deleted. */
-const preview = async (all: readonly Unwanted[], flags: UnlinkFlags): Promise<void> => {
-  const format = manifestFormat(flags);
-  if (format === undefined) {
-    await print(changesText(all.map((want) => ({ want, outcome: 'deleted' }))));
-    return;
-  }
-  const lists = [...Map.groupBy(all, ({ cluster }) => cluster.context)].map(([context, objects]): ClusterObjects => ({
-    context,
-    purpose: 'objects that would be deleted',
-    objects: objects.map(refOf),
-  }));
-  await print(manifestsText(lists, format));
 };
 
 /** The Link of this name must be the one to this cluster. */

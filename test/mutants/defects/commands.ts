@@ -69,6 +69,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/link/link-gen.test.ts'],
   },
   {
+    name: 'revoke prints what it would delete as it likes',
+    file: 'synth/commands/credentials/revoke.ts',
+    find: 'printDeletions(unwanted, flags)',
+    replace: "printDeletions(unwanted, { ...flags, output: 'diff' })",
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
+  },
+  {
     name: 'status reports a Link as broken that does not admit all exports',
     file: 'synth/commands/common/link-status.ts',
     find: "'NotAdmitted', 'WaitingForApproval'",

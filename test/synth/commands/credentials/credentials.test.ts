@@ -116,6 +116,24 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(stdout).toContain('secret/cluster-credentials-south created in east\n');
   });
 
+  test.each([
+    ['json', /^{\n  "clusters": \[/],
+    ['yaml', /^---\n# west: objects that would be deleted\n/],
+    ['diff', /^- +ClusterRoleBinding/m],
+  ])('revoke prints what it would delete as %s', async (format, expected) => {
+    const kubeconfig = `--kubeconfig=${clusters.westCluster.kubeconfigFile}`;
+    const { code, stdout, stderr } = await linkspanHere(
+      'credentials',
+      'revoke',
+      'lean',
+      kubeconfig,
+      `--output=${format}`,
+    );
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(expected);
+    expect(stdout).toContain('linkerd-service-mirror-remote-access-lean');
+  });
+
   test('mint leaves a kubeconfig as the operator writes it, with the CA that is to follow', async () => {
     const renewed = renewedKubeconfig(
       await kubeconfigOf(SECRET),

@@ -1,0 +1,22 @@
+/** Prints what a command would delete, as its `--output` says: differences, or references that `kubectl delete -f -` takes. */
+import { print } from '../../../print.ts';
+import { refOf } from '../apply.ts';
+import { type ChangeFlags, manifestFormat } from '../change-flags.ts';
+import { type ClusterObjects, manifestsText } from '../output.ts';
+import { changesText } from './text.ts';
+import type { Unwanted } from './want.ts';
+
+/** Prints what would be deleted. */
+export const printDeletions = async (all: readonly Unwanted[], flags: ChangeFlags): Promise<void> => {
+  const format = manifestFormat(flags);
+  if (format === undefined) {
+    await print(changesText(all.map((want) => ({ want, outcome: 'deleted' }))));
+    return;
+  }
+  const lists = [...Map.groupBy(all, ({ cluster }) => cluster.context)].map(([context, objects]): ClusterObjects => ({
+    context,
+    purpose: 'objects that would be deleted',
+    objects: objects.map(refOf),
+  }));
+  await print(manifestsText(lists, format));
+};
