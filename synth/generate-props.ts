@@ -138,6 +138,7 @@ class Generator {
     const description = quoted(of.description);
     const scalar = (kind: string): string => literal({ type: kind, description, ...of.extra });
     if ((type.flags & ts.TypeFlags.Boolean) !== 0) return scalar(quoted('boolean'));
+    if (this.#checker.typeToString(type) === 'true') return literal({ description, enum: '[true]' });
     if (type.isUnion()) return this.#union(type.types, of);
     if (type.isStringLiteral())
       return literal({ type: quoted('string'), description, enum: `[${quoted(type.value)}]` });

@@ -114,7 +114,7 @@ const clusterSetErrors = (props: ClusterSetProps): readonly (FieldError | undefi
   const targets = new Set(linked.map(({ target }) => target));
   return [
     ...setErrors(props),
-    ...topologyErrors('topology', topology, names),
+    ...topologyErrors('topology', topology, members),
     ...pairErrors('links', links, linked),
     ...members.flatMap((member, index) => memberErrors(`members[${index}]`, member, props, targets.has(member.name))),
   ];
@@ -181,7 +181,7 @@ const side = (
     exportNamespaces: member.exportNamespaces,
     linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
   })),
-  ...((targets.length > 0 || isGuarded(member, sources, operator)) && {
+  ...((targets.length > 0 || member.operator === true || isGuarded(member, sources, operator)) && {
     operator: operatorOf(operator, member),
     monitoring,
   }),

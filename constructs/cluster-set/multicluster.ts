@@ -1,7 +1,7 @@
 /**
  * All multi-cluster objects of one cluster: for its sources, the gateway, its policy, and an account for each; for its
- * targets, the operator and its Links. Each part is optional: a cluster that is only a target has no operator, and one
- * that is only a source has no gateway.
+ * targets, the operator and its Links. Each part is optional: a cluster that is only a target needs no operator, and one
+ * that is only a source has no gateway. A cluster that loses its last Link keeps its operator until the mirrors are gone.
  */
 import { ApiObject, Chart, JsonPatch } from 'cdk8s';
 import { Namespace } from 'cdk8s-plus-27';

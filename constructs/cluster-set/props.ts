@@ -57,6 +57,12 @@ export interface ClusterSetMember {
    */
   readonly gatewayTcp?: 'none' | 'meshed' | 'clients' | undefined;
   /**
+   * Whether the cluster keeps its operator, with the CRDs, while it has no Links: so that the mirrors of its last Links are
+   * removed before the operator is.
+   * @default - only while it has Links, or a gateway whose policy the operator keeps
+   */
+  readonly operator?: true | undefined;
+  /**
    * API server of the cluster, as other clusters reach it; required of a target unless credentials are left out.
    * @default - none
    */
@@ -148,7 +154,7 @@ export interface ClusterSetProps {
    * @default - none
    */
   readonly links?: readonly ClusterSetLink[] | undefined;
-  /** The operator of every cluster that has a target. */
+  /** The operator of every cluster that has a target, or that is to keep it without. */
   readonly operator: Omit<MirrorOperatorProps, Common | 'targetClusters'>;
   /**
    * Objects for Prometheus and Grafana, for each operator. They need the CRDs of the Prometheus Operator.

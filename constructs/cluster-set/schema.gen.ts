@@ -133,6 +133,11 @@ export const CLUSTER_SET_MEMBER = {
         'Who may open connections through the gateway that Linkerd does not look into, where this cluster differs from the others; default that of operator',
       enum: ['none', 'meshed', 'clients'],
     },
+    operator: {
+      description:
+        'Whether the cluster keeps its operator, with the CRDs, while it has no Links: so that the mirrors of its last Links are removed before the operator is; default only while it has Links, or a gateway whose policy the operator keeps',
+      enum: [true],
+    },
     apiServer: described(
       API_SERVER,
       'API server of the cluster, as other clusters reach it; required of a target unless credentials are left out; default none',
@@ -182,7 +187,8 @@ export const TOPOLOGY = {
     },
     pairs: {
       type: 'array',
-      description: 'Pairs, required for type pairs. Links in both directions take two pairs; default none',
+      description:
+        'Pairs, required for type pairs. Links in both directions take two pairs. There may be none if each member keeps its operator; default none',
       items: CLUSTER_PAIR,
     },
   },
@@ -416,7 +422,7 @@ export const CLUSTER_SET_PROPS = {
     },
     operator: described(
       without(MIRROR_OPERATOR_PROPS, 'linkerdNamespace', 'namespace', 'targetClusters', 'trustDomain'),
-      'The operator of every cluster that has a target',
+      'The operator of every cluster that has a target, or that is to keep it without',
     ),
     monitoring: described(
       without(MONITORING_PROPS, 'operator'),

@@ -24,7 +24,8 @@ export interface Topology {
    */
   readonly hubs?: readonly string[] | undefined;
   /**
-   * Pairs, required for type `pairs`. Links in both directions take two pairs.
+   * Pairs, required for type `pairs`. Links in both directions take two pairs. There may be none if each member keeps its
+   * operator.
    * @default - none
    */
   readonly pairs?: readonly ClusterPair[] | undefined;
@@ -51,12 +52,20 @@ const linking = ({ type, hubs = [], pairs = [] }: Topology): ((source: string, t
   }
 };
 
+/** A cluster that pairs are of. One that keeps its operator need not be in any. */
+interface Pairable {
+  readonly name: string;
+  readonly operator?: true | undefined;
+}
+
 /** Errors of a topology of these clusters. */
 export const topologyErrors = (
   path: string,
   { type, hubs, pairs }: Topology,
-  clusters: readonly string[],
+  members: readonly Pairable[],
 ): readonly (FieldError | undefined)[] => {
+  const clusters = members.map(({ name }) => name);
+  const isUnlinked = type === 'pairs' && pairs?.length === 0 && members.every(({ operator }) => operator === true);
   const isMember = (at: string, name: string): FieldError | undefined =>
     clusters.includes(name)
       ? undefined
@@ -80,7 +89,7 @@ export const topologyErrors = (
   return [
     belongsTo('hubs', 'hub-and-spokes', hubs),
     ...(hubs ?? []).map((hub, index) => isMember(`${path}.hubs[${index}]`, hub)),
-    belongsTo('pairs', 'pairs', pairs),
+    isUnlinked ? undefined : belongsTo('pairs', 'pairs', pairs),
     ...(pairs ?? []).flatMap(({ source, target }, index) => [
       isMember(`${path}.pairs[${index}].source`, source),
       source === target
@@ -90,7 +99,7 @@ export const topologyErrors = (
         ? undefined
         : fieldError(`${path}.pairs[${index}]`, { source, target }, 'must be unique'),
     ]),
-    ...(type === 'pairs' ? unlinkedErrors(pairs ?? [], clusters) : []),
+    ...(type === 'pairs' ? unlinkedErrors(pairs ?? [], members) : []),
   ];
 };
 
@@ -114,18 +123,18 @@ export const pairErrors = (
 };
 
 /** Errors of clusters without a pair, which a user most likely forgot. */
-const unlinkedErrors = (pairs: readonly ClusterPair[], clusters: readonly string[]): readonly FieldError[] => {
+const unlinkedErrors = (pairs: readonly ClusterPair[], members: readonly Pairable[]): readonly FieldError[] => {
   const named = pairs.flatMap(({ source, target }) => [source, target]);
   // A pair with an unknown name is reported, and may be a misspelt one of this cluster.
-  if (named.length === 0 || !named.every((name) => clusters.includes(name))) return [];
-  return clusters.flatMap((name, index) =>
-    named.includes(name)
+  if (named.length === 0 || !named.every((name) => members.some((each) => each.name === name))) return [];
+  return members.flatMap(({ name, operator }, index) =>
+    operator === true || named.includes(name)
       ? []
       : fieldError(
           `members[${index}].name`,
           name,
           'must be in a pair of the topology',
-          'add one, or remove the member',
+          'add one, write operator: true, or remove the member',
         ),
   );
 };

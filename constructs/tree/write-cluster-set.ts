@@ -2,7 +2,8 @@
 import type { ArgoCd } from '../argo-cd/argo-cd.ts';
 import type { ClusterSet } from '../cluster-set/cluster-set.ts';
 import { clusterSetTree } from './cluster-tree.ts';
-import { type FileChange, treeChanges, writeChanges } from './write-tree.ts';
+import { strandedMirrors } from './stranded-mirrors.ts';
+import { type FileChange, OutputFolderError, treeChanges, writeChanges } from './write-tree.ts';
 
 /**
  * Writes the manifests of a cluster set for Git: a folder for each cluster, called as the cluster is, with one object a
@@ -12,12 +13,16 @@ import { type FileChange, treeChanges, writeChanges } from './write-tree.ts';
  *
  * `app.synth()` is not needed for them: it names files after charts, where no Application finds them.
  * @returns what was changed, sorted by path
- * @throws OutputFolderError if somebody else's file, or a symbolic link, is in the way; nothing is then written
+ * @throws OutputFolderError if somebody else's file, or a symbolic link, is in the way, or if a cluster would lose its
+ * operator together with its last Links, so that nothing would remove their mirrors; nothing is then written
  * @throws UnfitForGitError for two objects of the same kind and name
  * @throws Error with all validation errors of the app, as `app.synth()` throws it
  */
 export const writeClusterSet = (folder: string, clusterSet: ClusterSet, argoCd?: ArgoCd): readonly FileChange[] => {
-  const changes = treeChanges(folder, clusterSetTree(clusterSet, argoCd));
+  const tree = clusterSetTree(clusterSet, argoCd);
+  const changes = treeChanges(folder, tree);
+  const stranded = strandedMirrors(folder, tree, changes);
+  if (stranded.length > 0) throw new OutputFolderError(stranded.join('; '));
   writeChanges(folder, changes);
   return changes;
 };

@@ -4,12 +4,13 @@
  */
 import { App } from 'cdk8s';
 import { ArgoCd, ClusterSet, writeClusterSet } from 'linkspan';
-import { DESTINATIONS, MEMBERS, REPOSITORY } from './inventory.ts';
+import { DESTINATIONS, MEMBERS, REPOSITORY, TOPOLOGY } from './inventory.ts';
 
 const app = new App();
 
 const clusterSet = new ClusterSet(app, 'clusters', {
   members: MEMBERS,
+  topology: TOPOLOGY,
   operator: { image: 'registry.example.com/linkspan:0.1.0' },
   // Made in each cluster by `linkspan credentials mint`, and not in Git.
   credentials: { type: 'left-out' },

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ClusterPair } from '../../constructs/index.ts';
 import { eventually } from '../cluster/workload/index.ts';
 import { LINKS_NAMESPACE } from '../support/builders.ts';
 import { ArgoCd } from './argocd.ts';
@@ -20,8 +21,20 @@ const ROOT = 'linkspan';
 const DEADLINE_MS = 120_000;
 const applicationOf = (member: Member): string => `${ROOT}-${member}`;
 
-const inventory = (members: readonly Member[]): Inventory => ({
-  members: members.map((name) => ({ name, gatewayAddresses: [GATEWAYS[name]] })),
+const pairsAmong = (members: readonly Member[]): readonly ClusterPair[] =>
+  members.flatMap((source) => members.filter((target) => target !== source).map((target) => ({ source, target })));
+
+/** @param leaving the member that has no Links any more, and keeps its operator */
+const inventory = (members: readonly Member[], leaving?: Member): Inventory => ({
+  members: members.map((name) => ({
+    name,
+    gatewayAddresses: [GATEWAYS[name]],
+    ...(name === leaving && { operator: true as const }),
+  })),
+  topology:
+    leaving === undefined
+      ? { type: 'full-mesh' }
+      : { type: 'pairs', pairs: pairsAmong(members.filter((each) => each !== leaving)) },
   destinations: { [HUB]: { server: IN_CLUSTER } },
 });
 
@@ -65,8 +78,14 @@ onArgoCd('The example gitops-typescript', () => {
 
   test('lets a cluster go by a commit of what the program then writes', async () => {
     const stay = MEMBERS.filter((member) => member !== 'north');
-    const revision = await repository.commit('Let north go', inventory(stay));
-    await Promise.all([ROOT, ...MEMBERS.map(applicationOf)].map((name) => argocd.refresh(name)));
+    const commit = async (message: string, given: Inventory): Promise<string> => {
+      const revision = await repository.commit(message, given);
+      await Promise.all([ROOT, ...MEMBERS.map(applicationOf)].map((name) => argocd.refresh(name)));
+      return revision;
+    };
+    await commit('Unlink north', inventory(MEMBERS, 'north'));
+    await eventually('north has no Links', async () => (await linksOf('north')).length === 0, DEADLINE_MS);
+    const revision = await commit('Let north go', inventory(stay));
     await eventually(
       'the Application of north is gone',
       async () => (await argocd.application(applicationOf('north'))) === undefined,

@@ -249,11 +249,24 @@ onArgoCd('The gitops example', () => {
     }
   });
 
-  test('lets a cluster go by a commit: its Links and mirrors go on the others, which stay well', async () => {
+  test('lets a cluster go by two commits: its mirrors go with its Links, its Links and mirrors go on the others, which stay well', async () => {
     const stay = MEMBERS.filter((member) => member !== 'north');
     await fleet.api('north').apply(service('web', { labels: EXPORTED }));
-    for (const member of stay) await hasMirrors(member, 'north', 1);
-    await commit('Let north go', (file) => ({
+    for (const member of stay) {
+      await fleet.api(member).apply(service('web', { labels: EXPORTED }));
+      await hasMirrors(member, 'north', 1);
+      await hasMirrors('north', member, 1);
+    }
+    const pairs = stay.flatMap((source) =>
+      stay.filter((target) => target !== source).map((target) => ({ source, target })),
+    );
+    await commit('Unlink north', (file) => ({
+      ...file,
+      members: file.members.map((each) => (each.name === 'north' ? { ...each, operator: true } : each)),
+      topology: { type: 'pairs', pairs },
+    }));
+    for (const member of stay) await hasMirrors('north', member, 0);
+    await commit('Let north go', ({ topology: _, ...file }) => ({
       ...file,
       members: file.members.filter(({ name }) => name !== 'north'),
     }));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
-import type { ArgoCdDestination, ClusterSetMember } from '../../constructs/index.ts';
+import type { ArgoCdDestination, ClusterSetMember, Topology } from '../../constructs/index.ts';
 import type { ObjectRef } from '../cluster/workload/index.ts';
 import { GitRepository } from './git-repository.ts';
 
@@ -19,6 +19,7 @@ const SOURCES = new URL('../release/examples/sources.ts', import.meta.url).href;
 /** What the inventory says. */
 export interface Inventory {
   readonly members: readonly ClusterSetMember[];
+  readonly topology: Topology;
   readonly destinations: Readonly<Record<string, ArgoCdDestination>>;
 }
 
@@ -41,9 +42,9 @@ export class ProgramRepository {
   }
 
   /** Writes the inventory, runs the program, and commits; returns the revision. */
-  async commit(message: string, { members, destinations }: Inventory): Promise<string> {
+  async commit(message: string, { members, topology, destinations }: Inventory): Promise<string> {
     const { dir, url } = this.#git;
-    const values = { REPOSITORY: url, MEMBERS: members, DESTINATIONS: destinations };
+    const values = { REPOSITORY: url, MEMBERS: members, TOPOLOGY: topology, DESTINATIONS: destinations };
     const lines = Object.entries(values).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`);
     await writeFile(join(dir, 'inventory.ts'), lines.join(''));
     await promisify(execFile)(process.execPath, ['--import', SOURCES, 'main.ts'], { cwd: dir });

@@ -10,7 +10,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ClusterSetProps, remoteAccessName } from '../../constructs/index.ts';
+import { type ClusterSetMember, type ClusterSetProps, remoteAccessName } from '../../constructs/index.ts';
 import type { ApiJson } from '../../constructs/rendered/render.ts';
 import { parseYaml } from '../../operator/kube/access/yaml.ts';
 import { requireBinary } from '../cluster/real/binaries.ts';
@@ -106,8 +106,8 @@ onReal('two clusters that were brought up from Git alone', () => {
         gateway: { ...member.gateway, probePeriod: '500ms' },
       })),
     });
-    const identity = '-c user.name=test -c user.email=test@example.com';
-    await shell(`git init --quiet && git add --all && git ${identity} commit --quiet --message=test`);
+    await shell('git init --quiet');
+    await commit();
   }, 120_000);
 
   afterAll(async () => {
@@ -116,12 +116,23 @@ onReal('two clusters that were brought up from Git alone', () => {
     await rm(directory, { recursive: true });
   });
 
-  const clusterFile = async (): Promise<ClusterSetProps> =>
+  const commit = async (): Promise<void> => {
+    const identity = '-c user.name=test -c user.email=test@example.com';
+    await shell(`git add --all && git ${identity} commit --quiet --message=test`);
+  };
+
+  /** A member as it is once its Links are gone, and before it goes. */
+  const leaving =
+    (name: string) =>
+    (member: ClusterSetMember): ClusterSetMember =>
+      member.name === name ? { ...member, operator: true } : member;
+
+  const clusterFile = async (): Promise<ClusterSetProps & { readonly argoCd?: object }> =>
     parseYaml(await readFile(join(repository, 'linkspan.yaml'), 'utf8')) as ClusterSetProps;
 
-  const synthesize = async (props: ClusterSetProps): Promise<void> => {
+  const synthesize = async (props: ClusterSetProps, stderr = ''): Promise<void> => {
     await writeFile(join(repository, 'linkspan.yaml'), Yaml.stringify(props));
-    expect(await linkspan(repository, 'synth')).toMatchObject({ code: 0, stderr: '' });
+    expect(await linkspan(repository, 'synth')).toMatchObject({ code: 0, stderr });
   };
 
   /** What a user's shell prints, in the repository, with a kubeconfig that has both clusters. */
@@ -255,10 +266,20 @@ onReal('two clusters that were brought up from Git alone', () => {
     const mirror = service('renewed-west');
     const before = await east.client.get(mirror);
     const { members, ...rest } = await clusterFile();
+    const pairs = [
+      { source: 'east', target: 'west' },
+      { source: 'west', target: 'east' },
+    ];
+    await synthesize({ ...rest, members: members.map(leaving('north')), topology: { type: 'pairs', pairs } });
+    const [unlink = '', , secrets = ''] = await commandsOf('Remove a cluster');
+    expect(unlink).toContain('in east west north; do');
+    // There is no cluster north here.
+    const known = unlink.replaceAll('east west north', 'east west').replace(/^kubectl --context=north .*$/m, '');
+    expect(await shell(known)).toContain('link.multicluster.linkerd.io "north" deleted');
+    await commit();
     await synthesize({ ...rest, members: members.filter(({ name }) => name !== 'north') });
-    const [, commands = ''] = await commandsOf('Remove a cluster');
-    const printed = await shell(commands);
-    expect(printed).toContain('link.multicluster.linkerd.io "north" deleted');
+    await shell(secrets);
+    await commit();
 
     for (const site of [east, west]) {
       expect(await site.client.get(link('north'))).toBeUndefined();
@@ -278,13 +299,21 @@ onReal('two clusters that were brought up from Git alone', () => {
   });
 
   test('are left by one of them without a trace', { timeout: 120_000 }, async () => {
-    const [commands = ''] = await commandsOf('Remove a cluster');
-    const [deleteLinks = '', waitForMirrors = '', ...rest] = commands.replaceAll('north', 'east').split('\n');
-    await shell(deleteLinks);
-    await shell(waitForMirrors);
+    // Argo CD, which is not here, would run in the cluster that goes.
+    const { members, argoCd: _, ...rest } = await clusterFile();
+    const unlinked = members.map((member) => leaving('west')(leaving('east')(member)));
+    await synthesize({ ...rest, members: unlinked, topology: { type: 'pairs', pairs: [] } });
+    const commands = await commandsOf('Remove a cluster');
+    const [unlink = '', leave = ''] = commands.map((each) => each.replaceAll('north', 'east'));
+    const [deleted = '', waited = ''] = unlink.replaceAll('east west east', 'east west').split(/(?=^kubectl )/m);
+    await shell(deleted);
+    await shell(waited);
     expect(await east.client.get(service('renewed-west'))).toBeUndefined();
+    await commit();
     await east.operator?.stop();
-    await shell(rest.join('\n'));
+    const alone = 'warning: linkspan.yaml: members: a single cluster has nothing to link with\n';
+    await synthesize({ ...rest, members: unlinked.filter(({ name }) => name === 'west') }, alone);
+    await shell(leave);
     expect(await east.client.get(namespace(LINKS_NAMESPACE))).toBeUndefined();
     const crds = await east.client.list({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' });
     const names = (all: readonly ObjectRef[]) => all.map(({ metadata }) => metadata.name).sort();

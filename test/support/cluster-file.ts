@@ -22,5 +22,19 @@ export const clusterSetProps = (clusters: number): ClusterSetProps => ({
   credentials: { type: 'external-secret', store: { name: 'vault' } },
 });
 
+/** The same, where the last of the clusters has no Links any more, and keeps its operator: it is to leave the set next. */
+export const leavingProps = (clusters: number): ClusterSetProps => {
+  const { members, ...props } = clusterSetProps(clusters);
+  const stay = members.slice(0, -1).map(({ name }) => name);
+  const pairs = stay.flatMap((source) =>
+    stay.filter((target) => target !== source).map((target) => ({ source, target })),
+  );
+  return {
+    ...props,
+    members: members.map((member, index) => (index === stay.length ? { ...member, operator: true } : member)),
+    topology: { type: 'pairs', pairs },
+  };
+};
+
 /** The props as a cluster file. */
 export const clusterFile = (props: ClusterSetProps): string => HINT + Yaml.stringify(props);

@@ -12,6 +12,8 @@ import type { Surveyed } from './survey.ts';
 /** A member, how its gateway was installed, and who may come through it. */
 export interface Member extends Surveyed, Readonly<Partial<Record<(typeof GATEWAY_FIELDS)[number], unknown>>> {
   readonly gateway: Readonly<Record<string, unknown>> | undefined;
+  /** Whether an operator runs that nothing in the file would keep there. */
+  readonly operator: true | undefined;
 }
 
 /** What an operator keeps of the gateway of its own cluster. In a file, each member has it for itself. */
@@ -98,7 +100,7 @@ export const composition = (surveyed: readonly Surveyed[], found: readonly Found
       ...(!serviceExports && { serviceExports }),
       ...(parts?.podSecurity !== undefined && { podSecurity: parts.podSecurity }),
     },
-    operator: operatorOf(surveyed, found, linked, notes),
+    operator: operatorOf(surveyed, found, isUsed, notes),
     comments: linked.map(
       ({ source, link }) => `Found: Link ${link.metadata.name} in context ${surveyed[source]?.context ?? ''}`,
     ),
@@ -154,6 +156,8 @@ const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], fo
   const isGiven = gateway !== undefined && gateway !== false && Object.keys(gateway).length > 0;
   const isTarget = known !== undefined || member.gatewayAddresses.length > 0;
   const { operator = {} } = found[index] ?? {};
+  const isKept = linked.some(({ source }) => source === index) || operator['gatewayAccess'] !== undefined;
+  const isAlone = found[index]?.operator !== undefined && linked.length > 0 && !isKept;
   return {
     ...member,
     ...Object.fromEntries(
@@ -161,6 +165,7 @@ const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], fo
     ),
     gatewayAddresses: known ?? member.gatewayAddresses,
     gateway: isGiven && isTarget ? { ...gateway } : undefined,
+    operator: isAlone ? true : undefined,
   };
 };
 
@@ -177,26 +182,20 @@ const networkNotes = (
       : `the gateway of context ${context} admits only ${sourceNetworks.join(', ')}: write them as networks of the members that use it, or it is opened to all networks`;
   });
 
-/** The operator of all clusters that have Links, or a gateway that it guards; a file has one. */
+/** The operator of all clusters that are in the file; a file has one. */
 const operatorOf = (
   surveyed: readonly Surveyed[],
   found: readonly Found[],
-  linked: readonly Linked[],
+  isUsed: (index: number) => boolean,
   notes: string[],
 ): Composition['operator'] => {
   const operators = found.flatMap(({ operator }, index) => (operator === undefined ? [] : [{ operator, index }]));
-  const isNeeded = ({ operator, index }: (typeof operators)[number]): boolean =>
-    linked.some(
-      ({ source, target }) => source === index || (target === index && operator['gatewayAccess'] !== undefined),
-    );
   const used = operators
-    .filter((each) => linked.length === 0 || isNeeded(each))
+    .filter(({ index }) => isUsed(index))
     .map(({ operator, index }) => ({ operator: ofAll(operator), index }));
   for (const { index } of operators) {
     if (used.every((each) => each.index !== index)) {
-      notes.push(
-        `the operator of context ${surveyed[index]?.context ?? ''} is not in the file: no Link of its cluster needs it`,
-      );
+      notes.push(`the operator of context ${surveyed[index]?.context ?? ''} is not in the file, as its cluster is not`);
     }
   }
   const [first, ...others] = used;

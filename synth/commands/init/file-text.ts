@@ -68,7 +68,19 @@ const yamlLines = (fields: Readonly<Record<string, unknown>>): readonly string[]
 };
 
 const memberLines = (
-  { context, name, server, apiServer, domains, gatewayAddresses, gateway, gatewayAccess, gatewayTcp, silence }: Member,
+  {
+    context,
+    name,
+    server,
+    apiServer,
+    domains,
+    gatewayAddresses,
+    gateway,
+    gatewayAccess,
+    gatewayTcp,
+    operator,
+    silence,
+  }: Member,
   path: string,
   decide: (path: string, what: string) => string,
 ): readonly string[] => {
@@ -88,7 +100,7 @@ const memberLines = (
   }
   const addresses = gatewayAddresses.length === 0 ? [`gateway.${name}.example.com`] : gatewayAddresses;
   lines.push(`  gatewayAddresses: [${addresses.map(scalar).join(', ')}]`);
-  lines.push(...yamlLines({ gateway, gatewayAccess, gatewayTcp }).map((line) => `  ${line}`));
+  lines.push(...yamlLines({ gateway, gatewayAccess, gatewayTcp, operator }).map((line) => `  ${line}`));
   lines.push(
     `  # The networks that its requests come from, as in [198.51.100.0/26]; without them, gateways are open to all.`,
   );

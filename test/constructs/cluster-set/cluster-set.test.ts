@@ -72,6 +72,36 @@ describe('a set of clusters', () => {
     ]);
   });
 
+  test('keeps the operator, its CRDs and its monitoring in a cluster without Links, in pairs or not, if it is to', () => {
+    const members = [member('east'), member('north', { operator: true }), member('west', { operator: true })];
+    const pairs = [{ source: 'east', target: 'west' }];
+    const set = clusterSet({ members, topology: { type: 'pairs', pairs }, monitoring: {} });
+    expect(linksOf(set)).toEqual({ east: ['west'], north: [], west: [] });
+    for (const { multicluster } of set.clusters) {
+      const { operator, crd, failoverCrd, monitoring } = multicluster;
+      for (const part of [operator, crd, failoverCrd, monitoring]) expect(part).toBeDefined();
+    }
+    const none = clusterSet({
+      members: members.map((each) => ({ ...each, operator: true })),
+      topology: { type: 'pairs', pairs: [] },
+    });
+    for (const { name } of none.clusters)
+      expect(namesOf(objectsOf(none, name), 'Deployment')).toEqual(['linkspan-operator']);
+    expect(objectsOf(clusterSet({ members }), 'west')).toEqual(objectsOf(clusterSet(), 'west'));
+  });
+
+  test('refuses a member without a pair that does not keep its operator, and another word than true, by its path', () => {
+    const members = [member('east'), member('north'), member('west', { operator: false } as object)];
+    const pairs = [{ source: 'east', target: 'west' }];
+    expect(errorsOf(() => clusterSet({ members, topology: { type: 'pairs', pairs } }))).toEqual([
+      'members[2].operator: false must be one of true',
+      'members[1].name: "north" must be in a pair of the topology',
+    ]);
+    expect(errorsOf(() => clusterSet({ topology: { type: 'pairs', pairs: [] } }))).toEqual([
+      'topology.pairs: [] is required when type is pairs',
+    ]);
+  });
+
   test('gives the Link of one pair what is given for it, and other Links none of it', () => {
     const selector = { matchLabels: { team: 'shop' } };
     const own = { source: 'east', target: 'west', selector, excludedLabels: ['team'], federation: 'gateway' } as const;

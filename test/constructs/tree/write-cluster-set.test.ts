@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { App, Chart, Yaml } from 'cdk8s';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ArgoCd, ClusterSet, writeClusterSet } from '../../../constructs/index.ts';
-import { clusterFile, clusterSetProps } from '../../support/cluster-file.ts';
+import { clusterFile, clusterSetProps, leavingProps } from '../../support/cluster-file.ts';
 import { linkspan } from '../../synth/linkspan.ts';
 
 const REPOSITORY = 'https://git.example.com/mesh.git';
@@ -19,9 +19,9 @@ beforeEach(async () => {
 afterEach(() => rm(repository, { recursive: true }));
 
 /** An app as users have it: with charts of its own around the constructs. */
-const program = (clusters: number, path?: string) => {
+const program = (clusters: number, path?: string, props = clusterSetProps(clusters)) => {
   const app = new App();
-  const clusterSet = new ClusterSet(new Chart(app, 'mesh'), 'set', clusterSetProps(clusters));
+  const clusterSet = new ClusterSet(new Chart(app, 'mesh'), 'set', props);
   const argoCd = new ArgoCd(new Chart(app, 'gitops'), 'argo', { clusterSet, repoUrl: REPOSITORY, path });
   return { app, clusterSet, argoCd };
 };
@@ -67,13 +67,16 @@ it.each([undefined, ''])('is where the Applications look, with path %j', async (
   expect([...new Set(root)].sort()).toEqual(['AppProject', 'Application']);
 });
 
-it('loses the files of a member that goes, and says what has changed', () => {
+it('loses the files of a member that goes, its operator after its Links, and says what has changed', () => {
   const first = program(3);
   writeClusterSet(repository, first.clusterSet, first.argoCd);
   const second = program(2);
+  const leaving = program(3, undefined, leavingProps(3));
+  const unlinked = writeClusterSet(repository, leaving.clusterSet, leaving.argoCd);
+  expect(unlinked.map(({ path, after }) => [path, after])).toContainEqual(['c03/3-link-c01.yaml', undefined]);
   const changed = writeClusterSet(repository, second.clusterSet, second.argoCd);
   const gone = changed.filter(({ after }) => after === undefined).map(({ path }) => path);
-  expect(gone).toContain('c03/3-link-c01.yaml');
+  expect(gone).toContain('c03/2-deployment-linkspan-operator.yaml');
   expect(gone).toContain('argocd/2-application-linkspan-c03.yaml');
   expect(writeClusterSet(repository, second.clusterSet, second.argoCd)).toEqual([]);
 });

@@ -244,8 +244,8 @@ export const REVIEWED: readonly Defect[] = [
   {
     name: 'a cluster file of what runs has no operator that only guards a gateway',
     file: 'synth/commands/init/composition.ts',
-    find: "source === index || (target === index && operator['gatewayAccess'] !== undefined)",
-    replace: "source === index || (target === -1 && operator['gatewayAccess'] !== undefined)",
+    find: 'filter(({ index }) => isUsed(index))',
+    replace: "filter(({ operator }) => operator['gatewayAccess'] === undefined)",
     tests: ['test/synth/commands/init/file-text.test.ts'],
   },
   {

@@ -10,6 +10,7 @@ import { type Api, api, installCrd } from '../../cluster/workload/index.ts';
 import { meshCrds } from '../../support/mesh-crds.ts';
 import { applyTwice } from '../../support/strict.ts';
 import { linkspan } from '../../synth/linkspan.ts';
+import { commandBlocks } from './readme.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const EXAMPLE = join(ROOT, 'examples', 'gitops');
@@ -47,6 +48,12 @@ describe('the example gitops', () => {
         objects.filter((object) => object.kind === 'Secret' && ('data' in object || 'stringData' in object)),
       ).toEqual([]);
     }
+  });
+
+  test('deletes what has left the folders in the reverse of their order: Links before the CRD, and before the operator', async () => {
+    const loops = (await commandBlocks('gitops')).filter(({ commands }) => commands.includes('ls-files --deleted'));
+    expect(loops).toHaveLength(2);
+    for (const { commands } of loops) expect(commands).toMatch(/ls-files --deleted \S+ \| sort -r\);/);
   });
 
   test('is a package that needs nothing but Linkspan, and has an editor hint', async () => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ClusterSetProps } from '../../../constructs/index.ts';
 import { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
-import { clusterFile, clusterSetProps } from '../../support/cluster-file.ts';
+import { clusterFile, clusterSetProps, leavingProps } from '../../support/cluster-file.ts';
 import { linkspan } from '../linkspan.ts';
 
 let cwd: string;
@@ -59,7 +59,7 @@ describe('linkspan synth', () => {
         'warning: linkspan.yaml: members[1]: the gateway of c02 is open to all networks, because the networks of c01 are not known (write networks of c01)\n',
     });
     await say({ ...props, members: [c02!] });
-    expect(await synth()).toMatchObject({
+    expect(await synth('-o', 'single')).toMatchObject({
       code: 0,
       stderr: 'warning: linkspan.yaml: members: a single cluster has nothing to link with\n',
     });
@@ -118,6 +118,8 @@ describe('linkspan synth', () => {
     await writeFile(join(cwd, 'clusters/c02/kustomization.yaml'), 'ours too\n');
     const untouched = await stat(join(cwd, 'clusters/c01/3-link-c02.yaml'));
 
+    await say(leavingProps(3));
+    expect(await synth()).toMatchObject({ code: 0 });
     await say(clusterSetProps(2));
     expect(await synth()).toMatchObject({ code: 0 });
 
@@ -132,6 +134,83 @@ describe('linkspan synth', () => {
     ]);
     expect(tree).toMatchObject({ 'README.md': 'ours\n', 'c02/kustomization.yaml': 'ours too\n' });
     expect((await stat(join(cwd, 'clusters/c01/3-link-c02.yaml'))).mtimeMs).toBe(untouched.mtimeMs);
+  });
+
+  describe('a cluster that loses its last Link', () => {
+    const TO_WEST = { type: 'pairs', pairs: [{ source: 'c01', target: 'c02' }] } as const;
+    const kept = (props: ClusterSetProps): ClusterSetProps => ({
+      ...props,
+      members: props.members.map((member) => (member.name === 'c02' ? { ...member, operator: true } : member)),
+    });
+    const refusal = (cluster: string, link: string, remedy: string): string =>
+      `error: clusters: ${cluster}/2-deployment-linkspan-operator.yaml: must not be removed together with 3-link-${link}.yaml: nothing would remove the mirrors of the Links (${remedy})\n`;
+    const wait = (cluster: string): string =>
+      `render, apply, and wait until \`kubectl --context=${cluster} get services --all-namespaces --selector=mirror.linkerd.io/cluster-name\` finds none`;
+    const leave = (cluster: string): string =>
+      `keep member ${cluster} for now, with operator: true and by topology without Links; ${wait(cluster)}; then remove the member. Of a cluster that is gone already, delete clusters/${cluster} first`;
+
+    beforeEach(async () => {
+      await say(clusterSetProps(2));
+      await synth();
+    });
+
+    it('does not lose its operator with it, also with --check, and nothing is written', async () => {
+      const before = await treeOf('clusters');
+      await say({ ...clusterSetProps(2), topology: TO_WEST });
+      const remedy = `write operator: true of member c02, ${wait('c02')}; then remove operator`;
+      const refused = { code: 2, stdout: '', stderr: refusal('c02', 'c01', remedy) };
+      expect(await synth()).toEqual(refused);
+      expect(await synth('--check')).toEqual(refused);
+      expect(await treeOf('clusters')).toEqual(before);
+    });
+
+    it('keeps its operator and the CRDs where its member says so, and can lose them afterwards', async () => {
+      await say(kept({ ...clusterSetProps(2), topology: TO_WEST }));
+      expect(await synth()).toMatchObject({ code: 0, stderr: '' });
+      const tree = Object.keys(await treeOf('clusters/c02'));
+      expect(tree).not.toContain('3-link-c01.yaml');
+      expect(tree).toEqual(
+        expect.arrayContaining([
+          '0-customresourcedefinition-links.multicluster.linkerd.io.yaml',
+          '2-deployment-linkspan-operator.yaml',
+        ]),
+      );
+      expect(await synth('--check')).toEqual({ code: 0, stdout: '', stderr: '' });
+
+      await say({ ...clusterSetProps(2), topology: TO_WEST });
+      expect(await synth()).toMatchObject({ code: 0, stderr: '' });
+      expect(
+        Object.keys(await treeOf('clusters/c02')).filter((path) => /linkspan-operator|links\./.test(path)),
+      ).toEqual([]);
+      expect(await synth()).toMatchObject({ code: 0, stdout: expect.stringContaining(', 0 changed\n') as string });
+    });
+
+    it('does not leave the set with it, nor does the one that it leaves alone', async () => {
+      const [first] = clusterSetProps(2).members;
+      await say({ ...clusterSetProps(2), members: [first!] });
+      const remedy = `write operator: true of member c01, ${wait('c01')}; then remove operator`;
+      expect(await synth()).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: refusal('c01', 'c02', remedy) + refusal('c02', 'c01', leave('c02')),
+      });
+
+      const members = clusterSetProps(2).members.map((member) => ({ ...member, operator: true as const }));
+      await say({ ...clusterSetProps(2), members, topology: { type: 'pairs', pairs: [] } });
+      expect(await synth()).toMatchObject({ code: 0, stderr: '' });
+      await say({ ...clusterSetProps(2), members: [first!] });
+      expect(await synth()).toMatchObject({ code: 0 });
+      expect(await readdir(join(cwd, 'clusters'))).toEqual(['.gitattributes', '.linkspan-synth', 'c01']);
+    });
+
+    it('leaves at once if its folder has been deleted, since the cluster is gone', async () => {
+      await say(clusterSetProps(3));
+      await synth();
+      await rm(join(cwd, 'clusters/c03'), { recursive: true });
+      await say(clusterSetProps(2));
+      expect(await synth()).toMatchObject({ code: 0, stderr: '' });
+      expect(await readdir(join(cwd, 'clusters'))).toEqual(['.gitattributes', '.linkspan-synth', 'c01', 'c02']);
+    });
   });
 
   it("does not write over somebody else's file", async () => {
@@ -160,13 +239,13 @@ describe('linkspan synth', () => {
 });
 
 describe('linkspan synth for Argo CD', () => {
-  const sayToArgoCd = async (clusters: number) => {
+  const sayToArgoCd = async (props: ClusterSetProps) => {
     const argoCd = '\nargoCd:\n  repoUrl: https://git.example.com/mesh.git\n';
-    await writeFile(join(cwd, 'linkspan.yaml'), clusterFile(clusterSetProps(clusters)) + argoCd);
+    await writeFile(join(cwd, 'linkspan.yaml'), clusterFile(props) + argoCd);
   };
 
   it('writes its objects beside the clusters, and a member that goes takes only its own with it', async () => {
-    await sayToArgoCd(3);
+    await sayToArgoCd(clusterSetProps(3));
     expect(await synth()).toMatchObject({ code: 0, stderr: '' });
     expect(await readdir(join(cwd, 'clusters/argocd'))).toEqual([
       '0-appproject-linkspan.yaml',
@@ -177,7 +256,9 @@ describe('linkspan synth for Argo CD', () => {
     ]);
     expect(await synth('--check')).toEqual({ code: 0, stdout: '', stderr: '' });
 
-    await sayToArgoCd(2);
+    await sayToArgoCd(leavingProps(3));
+    expect(await synth()).toMatchObject({ code: 0, stderr: '' });
+    await sayToArgoCd(clusterSetProps(2));
     const { code, stdout } = await synth('--check');
     expect(code).toBe(1);
     const changed = [...stdout.matchAll(/^--- a\/(argocd\/.*)$/gm)].map(([, path]) => path);
@@ -198,10 +279,10 @@ describe('linkspan synth --check', () => {
     await synth();
     const before = await treeOf('clusters');
 
-    const [first, second] = props.members as [object, object];
+    const [first, second, third] = leavingProps(3).members as [object, object, object];
     await say({
-      ...props,
-      members: [first, { ...second, gatewayAddresses: ['203.0.113.7'] }] as ClusterSetProps['members'],
+      ...leavingProps(3),
+      members: [first, { ...second, gatewayAddresses: ['203.0.113.7'] }, third] as ClusterSetProps['members'],
     });
     const { code, stdout } = await synth('--check');
 

@@ -179,8 +179,25 @@ describe('what runs', () => {
     expect(notes).toEqual([
       'context north is left out: no Link leads to it or from it',
       'the gateway of context admin@w admits only 198.51.100.0/26: write them as networks of the members that use it, or it is opened to all networks',
-      'the operator of context north is not in the file: no Link of its cluster needs it',
+      'the operator of context north is not in the file, as its cluster is not',
       'the operator of context admin@w differs in credentialsSecrets: the file has one for all, as in context east',
+    ]);
+  });
+
+  test('keeps the operator of a cluster without Links, by a field of its member, and has its settings', () => {
+    const idle: Found = { ...NOTHING, operator: { image: 'a/b:2', endpoints: 'slices' } };
+    const members = [east, { ...west, gatewayAddresses: ['203.0.113.10'] }];
+    const { text } = fileOf(members, OPTIONS, [running({}, west.server), idle]);
+    expect(parseYaml(text)).toMatchObject({ members: [{ name: 'east' }, { name: 'west', operator: true }] });
+    expect(loaded(text).clusterSet.clusters.map(({ multicluster }) => multicluster.operator !== undefined)).toEqual([
+      true,
+      true,
+    ]);
+    const { members: composed, notes } = compose(running({}, west.server), idle);
+    expect(composed.map(({ operator }) => operator)).toEqual([undefined, true]);
+    expect(notes).toEqual([
+      'context north is left out: no Link leads to it or from it',
+      'the operator of context admin@w differs in credentialsSecrets, endpoints: the file has one for all, as in context east',
     ]);
   });
 

@@ -94,7 +94,11 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
       'headless mode on, an image of its own, and one direction',
       {
         values: { controllerDefaults: { enableHeadlessServices: true } },
-        file: { topology: PAIRS, operator: { image: IMAGE, enableHeadlessServices: true } },
+        file: {
+          members: [{ name: 'east' }, { name: 'west', operator: true }],
+          topology: PAIRS,
+          operator: { image: IMAGE, enableHeadlessServices: true },
+        },
       },
     ],
     [
