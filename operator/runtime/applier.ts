@@ -5,7 +5,7 @@
  */
 import { Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { hasNoDryRun, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
+import { cut, hasNoDryRun, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -141,6 +141,7 @@ export class Applier {
     } catch (error) {
       if (!isConflict(error)) throw error;
       const there = await client.read(of, namespace, name, signal).catch(unlessNotFound);
+      if (there?.metadata.deletionTimestamp !== undefined && isOurs(there)) throw new Error(heldText(of, there));
       if (there !== undefined && isOurs(there) && this.#isHidden(of, there)) return this.#update(wanted, there, signal);
       if (there === undefined || isOurs(there)) throw error;
       // The name is free now: the creation is planned anew.
@@ -291,3 +292,7 @@ export class Applier {
     return this.#options.stores[of.plural];
   }
 }
+
+/** Why an object of ours cannot be created anew yet. */
+const heldText = ({ kind }: Resource, { metadata: { namespace, name, finalizers = [] } }: KubeObject): string =>
+  `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name} is being deleted, and is held by finalizers: ${cut(finalizers.join(', '))}; have whoever set them remove them`;

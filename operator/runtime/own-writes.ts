@@ -5,7 +5,7 @@
  */
 import type { ObjectMeta } from '../kube/objects.ts';
 
-type Version = Pick<ObjectMeta, 'uid' | 'resourceVersion'>;
+type Version = Pick<ObjectMeta, 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
 interface Pending {
   readonly uid: string | undefined;
@@ -13,6 +13,8 @@ interface Pending {
   readonly resourceVersion: string | undefined;
   /** Whether the watch has reported any version of this very object: what it reports of others is then newer. */
   readonly isReported: boolean;
+  /** Whether the watch has reported, after our deletion, that a finalizer still holds the object. */
+  readonly isHeld?: boolean;
 }
 
 /** How many removals are remembered, for answers to our creations that arrive after them. */
@@ -45,7 +47,7 @@ export class OwnWrites {
   }
 
   /** Whether a reported version of an object is newer than what is shown; a report of our own write is not. */
-  isNewer(key: string, { uid, resourceVersion }: Version): boolean {
+  isNewer(key: string, { uid, resourceVersion, deletionTimestamp }: Version): boolean {
     const pending = this.#pending.get(key);
     if (pending !== undefined) {
       const isDeletion = pending.resourceVersion === undefined;
@@ -53,12 +55,21 @@ export class OwnWrites {
         ? uid !== pending.uid && pending.isReported
         : resourceVersion === pending.resourceVersion;
       if (isCaughtUp) this.#pending.delete(key);
-      else if (uid === pending.uid) this.#pending.set(key, { ...pending, isReported: true });
+      else if (uid === pending.uid) {
+        const isHeld = isDeletion && deletionTimestamp !== undefined;
+        this.#pending.set(key, { ...pending, isReported: true, ...(isHeld && { isHeld }) });
+      }
       if (!isCaughtUp || !isDeletion) return false;
     }
     // What left the selection may enter it again.
     if (uid !== undefined) this.#gone.delete(uid);
     return true;
+  }
+
+  /** Whether a finalizer still held, after our deletion of it, an object whose removal is reported now. */
+  wasHeld(key: string, { uid }: Version): boolean {
+    const pending = this.#pending.get(key);
+    return pending?.isHeld === true && pending.uid === uid;
   }
 
   /** Whether a reported removal is newer than what is shown. */

@@ -55,7 +55,10 @@ export interface StoreListener<T> {
   relisted?(first: boolean, lost: number, partition: string | undefined): void;
   /** An object was created, changed or deleted by others. @default - nothing is done */
   changed?(change: Change<T>): void;
-  /** Our own deletion of an object was accepted, and is shown: its name is free. @default - nothing is done */
+  /**
+   * Our own deletion of an object was accepted, and is shown: its name is free, unless a finalizer holds the object. Then
+   * {@link StoreListener.changed} comes as well, once the object is gone. @default - nothing is done
+   */
   freed?(object: T): void;
 }
 
@@ -245,7 +248,12 @@ export class Store<T extends KubeObject> implements Lister<T> {
 
   #removed(part: Part<T>, object: T): void {
     const key = keyOf(object);
-    if (part.writes.isNewerRemoval(key, object.metadata) && part.objects.has(key)) this.#change(part, key, undefined);
+    const { metadata } = object;
+    const held = part.writes.wasHeld(key, metadata) ? this.#accepted(part, object) : undefined;
+    if (!part.writes.isNewerRemoval(key, metadata)) return;
+    if (part.objects.has(key)) this.#change(part, key, undefined);
+    // Its name is free only now.
+    else if (held !== undefined) this.#options.listener?.changed?.({ key, before: held, after: undefined });
   }
 
   #partOf(key: string): Part<T> | undefined {

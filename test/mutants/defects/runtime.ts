@@ -152,4 +152,20 @@ export const RUNTIME: readonly Defect[] = [
     find: 'if (isRecent && repair.digest === digest) return repair;',
     replace: 'if (isRecent && digest !== undefined) return repair;',
   },
+  {
+    file: 'operator/runtime/store.ts',
+    tests: ['test/operator/runtime/store.test.ts'],
+    name: 'L131 nobody hears that what a finalizer held after our deletion is gone',
+    rule: 'L131',
+    find: 'else if (held !== undefined) this.#options',
+    replace: 'else if (held !== undefined && part.objects.has(key)) this.#options',
+  },
+  {
+    file: 'operator/runtime/applier.ts',
+    tests: ['test/operator/runtime/applier.test.ts', 'test/operator/mirrors/mirrors.test.ts'],
+    name: 'L131 an object of ours that a finalizer holds is a conflict that passes',
+    rule: 'L131',
+    find: 'if (there?.metadata.deletionTimestamp !== undefined && isOurs(there)) throw',
+    replace: "if (there?.metadata.deletionTimestamp === '' && isOurs(there)) throw",
+  },
 ];

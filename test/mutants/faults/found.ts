@@ -524,4 +524,13 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'the owner of the first member must change its ports while the Link of another one is suspended',
   },
+  {
+    rule: 'L131',
+    by: 'a reading of the code',
+    defects: [
+      'L131 nobody hears that what a finalizer held after our deletion is gone',
+      'L131 an object of ours that a finalizer holds is a conflict that passes',
+    ],
+    outside: 'nobody puts a finalizer on an object of a history',
+  },
 ];

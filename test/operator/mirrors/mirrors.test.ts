@@ -119,6 +119,34 @@ describe('the mirrors of a target cluster', () => {
     expect(report.events).toEqual([]);
   });
 
+  it('that a finalizer holds after their deletion are reported, and come back once it lets go (L131)', async () => {
+    await start();
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    type Held = ObjectRef & { readonly metadata: { readonly finalizers?: readonly string[] } };
+    const mirror = () => stage.east.store.get('v1', 'Service', 'shop', 'web-west') as Held | undefined;
+    const hold = (finalizers: readonly string[]): void => {
+      const { metadata, ...rest } = mirror()!;
+      stage.put({ ...rest, metadata: { ...metadata, finalizers } } as ObjectRef);
+    };
+    hold(['example.com/late']);
+    await eventually('it is seen', async () => env.source.services.get('shop/web-west') !== undefined);
+    exported.delete('web');
+    await eventually('it is being deleted', async () => {
+      await reconcile('shop/web');
+      return 'deletionTimestamp' in mirror()!.metadata;
+    });
+    exports('web');
+    mirrors.add('shop/web');
+    await eventually('it is reported', async () => statusOf('web')?.message?.includes('example.com/late') === true);
+    expect(statusOf('web')).toMatchObject({ mirrored: false, reason: 'Error' });
+    // The update that takes the last finalizer off deletes it.
+    expect(() => hold([])).toThrow('not found');
+    await eventually('it is back', async () => statusOf('web')?.mirrored === true);
+    expect(mirror()!.metadata).not.toHaveProperty('deletionTimestamp');
+  });
+
   it('may have names that begin with a digit, unless the API server is too old, which is no error (A4, E8)', async () => {
     await start();
     run();

@@ -267,6 +267,21 @@ describe('an action', () => {
     await expect(execute({ op: 'create', ...want(service('a', 81)) })).rejects.toMatchObject({ code: 409 });
   });
 
+  it.each([['Service', SERVICES] as const, ['EndpointSlice', ENDPOINT_SLICES] as const])(
+    'to create a %s of ours that a finalizer holds fails, and says by which it is held (L131)',
+    async (kind, of) => {
+      const there = live(service('a', 80));
+      const { server, execute } = setUp({
+        ...there,
+        metadata: { ...there.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x.example/y', 'z'] },
+      });
+      await expect(execute({ op: 'create', of, object: service('a', 81) })).rejects.toThrow(
+        `${kind} shop/a is being deleted, and is held by finalizers: x.example/y, z`,
+      );
+      expect(server.object?.spec?.ports).toEqual(there.spec?.ports);
+    },
+  );
+
   it('to create a slice of ours that no watch shows changes that one (C3)', async () => {
     const by = (who: string): Service => service('a', 80, { labels: { by: who } });
     const hidden = live(by('somebody'));

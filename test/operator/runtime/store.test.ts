@@ -231,6 +231,22 @@ describe('a write of our own', () => {
     expect(version(store, 'a')).toBeUndefined();
   });
 
+  it('tells when what a finalizer held after our deletion is gone, whose name is free only then (L131)', () => {
+    const { store, changes } = setUp();
+    const { metadata } = object('a', '2', { app: 'x' });
+    listed(store, object('a', '1', { app: 'x' }), object('b', '1'));
+    for (const name of ['a', 'b']) store.deleted(store.get(`shop/${name}`)!);
+    store.sink().applied({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    store
+      .sink()
+      .applied({ metadata: { ...metadata, resourceVersion: '3', deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    expect(changes.splice(0)).toEqual(['shop/a -→1', 'shop/b -→1']);
+    store.sink().removed(object('b', '4'));
+    store.sink().removed(object('a', '5', { app: 'x' }));
+    expect(changes).toEqual(['shop/a 5→-']);
+    expect([store.size, store.by('app', 'x')]).toEqual([0, []]);
+  });
+
   it('may be a replacement: deleted, then created under the same name', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
