@@ -42,10 +42,10 @@ export class Candidate {
   }
 
   /**
-   * Whether a replica has certainly ceased to write (rule H1): this one has taken the Lease from it, since it had expired,
-   * and holds it at this moment. Whatever a replica writes, also under the Leases of Links, it writes only while it
-   * certainly holds the Lease of the operator, by its own clocks. So the Leases of Links that it holds yet keep nobody from
-   * writing, and this replica need not wait until they expire as well.
+   * Whether a replica has certainly ceased to write (rule H1): this one has taken the Lease from it, since it had
+   * expired, and holds it at this moment. Whatever a replica writes, also under the Leases of Links, it writes only
+   * while it certainly holds the Lease of the operator, by its own clocks. So the Leases of Links that it holds yet
+   * keep nobody from writing, and this replica need not wait until they expire as well.
    */
   hasCeased(identity: string): boolean {
     return this.#lock.mayWrite && this.#lock.predecessor === identity;

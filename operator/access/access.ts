@@ -1,4 +1,7 @@
-/** Who may come through the gateway of this cluster: what decides about it is watched, and its policy kept true (rules M2 to M7). */
+/**
+ * Who may come through the gateway of this cluster: what decides about it is watched, and its policy kept true (rules
+ * M2 to M7).
+ */
 import { OPEN, isOurs, setOf } from './objects.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';

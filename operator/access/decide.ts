@@ -1,6 +1,6 @@
 /**
- * Decides what the policy of the gateway is to be (rules M2 to M5): from what is exported, and what there is of the policy,
- * to what is to be written now and what may be deleted now. Pure. What it guarantees of each write on the way:
+ * Decides what the policy of the gateway is to be (rules M2 to M5): from what is exported, and what there is of the
+ * policy, to what is to be written now and what may be deleted now. Pure. What it guarantees of each write on the way:
  * who may reach an export before and after may reach it all the time, and who may neither before nor after never does.
  */
 import type { KubeObject } from '../kube/objects.ts';
@@ -61,7 +61,10 @@ export type AccessState =
   | 'pending'
   /** The gateway does not exist. */
   | 'no-gateway'
-  /** The NetworkAuthentication of the gateway is missing, or names no networks: what is admitted is so by those it named last. */
+  /**
+   * The NetworkAuthentication of the gateway is missing, or names no networks: what is admitted is so by those it named
+   * last.
+   */
   | 'no-networks'
   /** It is to be open again, and nothing lets everyone in: what is closed stays so. */
   | 'not-opened';
@@ -119,8 +122,8 @@ const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[
   authorizations.filter((each) => isOpening(each) || (isServerWide(each) && setOf(each) === undefined));
 
 /**
- * All that is ours goes, once everyone may use the gateway by another policy: first a route that takes everything, so that
- * no host is without a route while others go; that one goes last.
+ * All that is ours goes, once everyone may use the gateway by another policy: first a route that takes everything, so
+ * that no host is without a route while others go; that one goes last.
  */
 function decideOpen(observed: ObservedAccess): AccessDecision {
   const { namespace, routes, authentications, authorizations, networks, exports } = observed;
@@ -173,7 +176,8 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
     tcp.isSettled && exports.every(({ key, identities }) => identities.length === 0 || placed.has(key));
   const opening = authorizations.filter(isOpening);
 
-  // The first route of a Server leaves all other hosts without one: where everyone may come in, one that takes all is first.
+  // The first route of a Server leaves all other hosts without one: where everyone may come in, one that takes all is
+  // first.
   const needsAll = !isComplete && openingsOf(observed).length > 0 && (all !== undefined || routes.length === 0);
   const mayRoute = !needsAll || (all !== undefined && isAccepted(all));
   const planned = placements.filter(({ hosts }) => hosts.length > 0);
@@ -263,7 +267,9 @@ const authenticationsOf = ({ spec }: Authorization): readonly string[] =>
 interface TcpDecision {
   /** The clients that the policy is to name now; undefined if there is to be none. */
   readonly identities: Identities | undefined;
-  /** The set that the policy is to name now that it is there; undefined if the policy stays as it is, or is not there. */
+  /**
+   * The set that the policy is to name now that it is there; undefined if the policy stays as it is, or is not there.
+   */
   readonly written: string | undefined;
   /** Whether it names those whom it is to name in the end. */
   readonly isSettled: boolean;
@@ -272,9 +278,10 @@ interface TcpDecision {
 }
 
 /**
- * Decides who may open connections that Linkerd does not look into: it knows no host of theirs, only the whole gateway, and
- * so they may send requests to whatever has a route. Nobody comes to something on its way in or out by that: those who may
- * no longer go before a host is added, and those who may from now on come after all hosts are as they are to be.
+ * Decides who may open connections that Linkerd does not look into: it knows no host of theirs, only the whole gateway,
+ * and so they may send requests to whatever has a route. Nobody comes to something on its way in or out by that: those
+ * who may no longer go before a host is added, and those who may from now on come after all hosts are as they are to
+ * be.
  */
 function decideTcp(
   { tcp, exports, authentications, authorizations }: ObservedAccess,

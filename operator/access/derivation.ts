@@ -1,6 +1,6 @@
 /**
- * The policy of the gateway as it is derived (rules M2 to M5): what is exported and what there is of the policy go in; what
- * is to be written of it, and what people learn of their exports, come out. There is one key, the gateway.
+ * The policy of the gateway as it is derived (rules M2 to M5): what is exported and what there is of the policy go in;
+ * what is to be written of it, and what people learn of their exports, come out. There is one key, the gateway.
  */
 import type { OperatorConfig } from '../config/config.ts';
 import { Default } from '../../crds/wire.ts';

@@ -1,6 +1,6 @@
 /**
- * What of this cluster other clusters may reach through its gateway (rules M3 to M5): the host names of each Service that
- * is exported, and who may ask for them. Pure.
+ * What of this cluster other clusters may reach through its gateway (rules M3 to M5): the host names of each Service
+ * that is exported, and who may ask for them. Pure.
  */
 import { type Client, type Clients, readClients } from '../../crds/clients.ts';
 import type { FieldError } from '../../crds/field-error.ts';

@@ -1,7 +1,7 @@
 /**
- * The networks that clients of the gateway connect from, and whether policies that require them let anybody in (rule M4). The
- * operator keeps a copy of those that the gateway's NetworkAuthentication names: if that vanishes, the copy stays as it was,
- * so that what is exported is not refused. Pure.
+ * The networks that clients of the gateway connect from, and whether policies that require them let anybody in (rule
+ * M4). The operator keeps a copy of those that the gateway's NetworkAuthentication names: if that vanishes, the copy
+ * stays as it was, so that what is exported is not refused. Pure.
  */
 import type { SourceNetwork } from '../../constructs/rendered/index.ts';
 import { PolicyApi } from '../../crds/wire.ts';
@@ -10,7 +10,10 @@ import { type Authorization, isOurs, type Networks } from './objects.ts';
 export interface SourceNetworks {
   /** What the gateway's NetworkAuthentication names; undefined if it is missing or names no networks. */
   readonly named: readonly SourceNetwork[] | undefined;
-  /** What the copy is to name: what it named last while the gateway's names nothing; undefined if nothing was ever named. */
+  /**
+   * What the copy is to name: what it named last while the gateway's names nothing; undefined if nothing was ever
+   * named.
+   */
   readonly wanted: readonly SourceNetwork[] | undefined;
   /** Whether there is a copy that lets clients in. */
   readonly isKept: boolean;
@@ -24,8 +27,8 @@ export function sourceNetworks(all: readonly Networks[]): SourceNetworks {
 }
 
 /**
- * Reports whether all networks that a policy requires are there: without one of them, it lets nobody in. Networks in other
- * namespaces are not known, and count as there.
+ * Reports whether all networks that a policy requires are there: without one of them, it lets nobody in. Networks in
+ * other namespaces are not known, and count as there.
  */
 export function hasItsNetworks({ metadata, spec }: Authorization, all: readonly Networks[]): boolean {
   return (spec?.requiredAuthenticationRefs ?? []).every(

@@ -53,7 +53,10 @@ export interface Networks extends KubeObject {
   readonly spec?: { readonly networks?: readonly SourceNetwork[] };
 }
 
-/** Value of the label on the route that takes what no other does, on the one that takes nothing, and on the policy for opaque connections. */
+/**
+ * Value of the label on the route that takes what no other does, on the one that takes nothing, and on the policy for
+ * opaque connections.
+ */
 const CATCH_ALL = 'all';
 const NOTHING = 'nothing';
 export const TCP = 'tcp';
@@ -81,7 +84,10 @@ export const NOTHING_NAME = PREFIX + NOTHING;
 /** Name of the policy for opaque connections. */
 export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
 
-/** The set and the number of a route, by its name alone: anybody may edit its label. Undefined if the name is of another make. */
+/**
+ * The set and the number of a route, by its name alone: anybody may edit its label. Undefined if the name is of another
+ * make.
+ */
 export function placeOf({
   metadata: { name },
 }: KubeObject): { readonly set: string; readonly index: number } | undefined {
@@ -111,8 +117,8 @@ const one = (of: Resource, objects: readonly object[]): Desired => ({
 });
 
 /**
- * The networks that clients connect from, as the NetworkAuthentication of the gateway names them. They are a copy, since an
- * AuthorizationPolicy that requires what is missing refuses everyone.
+ * The networks that clients connect from, as the NetworkAuthentication of the gateway names them. They are a copy,
+ * since an AuthorizationPolicy that requires what is missing refuses everyone.
  */
 export const keptNetworks = (namespace: string, networks: readonly SourceNetwork[]): Desired =>
   one(NETWORKS, renderOf(KeptNetworks, { namespace, set: KEPT, networks }));
@@ -164,8 +170,8 @@ export const catchAll = (namespace: string): Desired =>
   one(ACCESS_ROUTES, renderOf(GatewayRoute, { name: CATCH_ALL_NAME, namespace, set: CATCH_ALL, hosts: 'everything' }));
 
 /**
- * A route for nothing at all, as long as the gateway is closed: a Server that has no route lets in whomever a policy names
- * for all of it, to every host.
+ * A route for nothing at all, as long as the gateway is closed: a Server that has no route lets in whomever a policy
+ * names for all of it, to every host.
  */
 export const nothing = (namespace: string): Desired =>
   one(

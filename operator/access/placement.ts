@@ -1,6 +1,6 @@
 /**
- * Which route has which host names (rule M4): each set of clients has routes of at most 16. A host name stays where it is.
- * One that comes to another set is in both routes until the new one is in effect, and goes only then. Pure.
+ * Which route has which host names (rule M4): each set of clients has routes of at most 16. A host name stays where it
+ * is. One that comes to another set is in both routes until the new one is in effect, and goes only then. Pure.
  */
 import { MAX_HOSTS } from '../../constructs/rendered/index.ts';
 import type { Export, Identities } from './exports.ts';
@@ -97,7 +97,10 @@ function settledHosts(wanted: ReadonlyMap<string, string>, slots: readonly Slot[
   return settled;
 }
 
-/** Leaves host names where they are, and where they were until they are in effect elsewhere. Returns those that need no place. */
+/**
+ * Leaves host names where they are, and where they were until they are in effect elsewhere. Returns those that need no
+ * place.
+ */
 function keepHosts(
   wanted: ReadonlyMap<string, string>,
   slots: readonly Slot[],

@@ -1,6 +1,7 @@
 /**
- * What is watched for the policy of the gateway: ServiceExports in all namespaces, and in the gateway's own, its Server and
- * the objects of the policy. A kind that cannot be read is not known, and nothing is written or deleted because of it.
+ * What is watched for the policy of the gateway: ServiceExports in all namespaces, and in the gateway's own, its Server
+ * and the objects of the policy. A kind that cannot be read is not known, and nothing is written or deleted because of
+ * it.
  */
 import { Annotation, Default, Label } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -65,7 +66,9 @@ export class WatchedAccess {
     this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy }, any);
   }
 
-  /** Why the policy cannot be kept: the kinds that cannot be read; undefined if all can, or none has been asked for yet. */
+  /**
+   * Why the policy cannot be kept: the kinds that cannot be read; undefined if all can, or none has been asked for yet.
+   */
   get unreadable(): string | undefined {
     const found = this.#policy.filter((kind) => kind.isUnreadable).map(({ of }) => of.plural);
     if (this.exports.isUnreadable && !this.exports.isMissing) found.push(SERVICE_EXPORTS.plural);

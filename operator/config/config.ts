@@ -78,7 +78,9 @@ export function parseOperatorConfig(
   return errors.length === 0 ? { ok: true, value: config } : { ok: false, errors };
 }
 
-/** Warnings about variables that look like ours, most likely misspelt. The kubelet sets some for a Service `linkspan`. */
+/**
+ * Warnings about variables that look like ours, most likely misspelt. The kubelet sets some for a Service `linkspan`.
+ */
 export const variableWarnings = (env: Environment): readonly string[] => {
   const known = new Set(operatorSettings.map(([name]) => variableOf(name)));
   const ofService = /_(SERVICE_HOST|SERVICE_PORT|PORT)(_|$)/;

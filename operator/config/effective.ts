@@ -1,6 +1,6 @@
 /**
- * The configuration that is in effect, as a command line: what a user gave, what the environment gave and what applies by
- * default. It can be pasted into a shell, and says what a log line or a metric of this process is about.
+ * The configuration that is in effect, as a command line: what a user gave, what the environment gave and what applies
+ * by default. It can be pasted into a shell, and says what a log line or a metric of this process is about.
  */
 import { flagOf, valueName } from '../../crds/operator-setting-names.ts';
 import type { OperatorSetting } from '../../crds/operator-setting.ts';

@@ -24,8 +24,8 @@ export interface BackendView {
 }
 
 /**
- * Returns the readiness of a backend. While it is not known, it stays as it was; of a backend that was never seen, it is
- * what the route takes it for.
+ * Returns the readiness of a backend. While it is not known, it stays as it was; of a backend that was never seen, it
+ * is what the route takes it for.
  */
 export function readinessOf(
   { exists, endpoints, isActive }: BackendView,
@@ -85,7 +85,10 @@ export function sharesOf(
 
 const isWeighed = ({ weight }: Candidate): boolean => weight !== undefined;
 
-/** Nothing is ready: the weights stay. A route that would have none above 0 gets those of the settings, or its first backend. */
+/**
+ * Nothing is ready: the weights stay. A route that would have none above 0 gets those of the settings, or its first
+ * backend.
+ */
 function unchanged(
   candidates: readonly Candidate[],
   current: ReadonlyMap<string, number> | undefined,

@@ -1,6 +1,6 @@
 /**
- * ServiceFailovers as they are derived (rules J1 to J4): what is known of one goes in; its routes, changed in place, and its
- * status come out.
+ * ServiceFailovers as they are derived (rules J1 to J4): what is known of one goes in; its routes, changed in place,
+ * and its status come out.
  */
 import type { FieldError } from '../../crds/field-error.ts';
 import { servedVerbs } from '../kube/discovery.ts';
@@ -33,7 +33,9 @@ export interface FailoverDerivationOptions {
   readonly watched: FailoverKinds;
   readonly endpoints: Pick<ServiceEndpoints, 'of'>;
   readonly report: Pick<FailoverReport, 'claim' | 'report' | 'leave' | 'forget'>;
-  /** How it becomes certain that a ServiceFailover that is not there any more was meant to go. @default - it is certain */
+  /**
+   * How it becomes certain that a ServiceFailover that is not there any more was meant to go. @default - it is certain
+   */
   readonly gone?: Gone;
   readonly log: Logger;
   /** Takes notice that a route was written, or deleted. */

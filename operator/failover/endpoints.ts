@@ -1,4 +1,7 @@
-/** What is known of the endpoints of a Service: of a mirror at first hand, from its target; of others by their slices here (rule J3). */
+/**
+ * What is known of the endpoints of a Service: of a mirror at first hand, from its target; of others by their slices
+ * here (rule J3).
+ */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { keyOf, type Service, splitKey } from '../kube/objects.ts';
@@ -13,7 +16,9 @@ export interface EndpointsOptions {
   /** All Services of the source cluster. */
   readonly services: { get(key: string): Service | undefined };
   readonly slices: ReadKind<CountedSlice>;
-  /** Returns what is known first hand of a Service of a target cluster; undefined if no Link is served for that cluster. */
+  /**
+   * Returns what is known first hand of a Service of a target cluster; undefined if no Link is served for that cluster.
+   */
   readonly knowledge: (cluster: string, key: string) => TargetKnowledge | undefined;
   /** Returns whether a member in a target cluster is ready; undefined while that is not known. */
   readonly isMemberReady: (cluster: string, key: string) => boolean | undefined;
@@ -34,7 +39,9 @@ export class ServiceEndpoints {
     return counts && counts.ready > 0;
   }
 
-  /** What is known of the endpoints of a Service: of a mirror at first hand, of others by its slices in this cluster. */
+  /**
+   * What is known of the endpoints of a Service: of a mirror at first hand, of others by its slices in this cluster.
+   */
   of(live: Service): EndpointCounts | undefined {
     const { namespace, knowledge } = this.#options;
     const owner = ownerOf(live, namespace);

@@ -1,4 +1,7 @@
-/** The ServiceFailovers and TrafficSplits: what they are derived from is watched, and their routes and weights are kept true. */
+/**
+ * The ServiceFailovers and TrafficSplits: what they are derived from is watched, and their routes and weights are kept
+ * true.
+ */
 import { federatedName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import { keyOf, splitKey } from '../kube/objects.ts';

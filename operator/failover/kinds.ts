@@ -1,6 +1,6 @@
 /**
- * The kinds that ServiceFailovers are derived from, beside Services: how each is kept, and what is found in them. None of
- * their CRDs need be installed. They are watched (watched.ts), or listed once for a forecast.
+ * The kinds that ServiceFailovers are derived from, beside Services: how each is kept, and what is found in them. None
+ * of their CRDs need be installed. They are watched (watched.ts), or listed once for a forecast.
  */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';

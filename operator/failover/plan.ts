@@ -133,8 +133,8 @@ interface PlannedRoute extends Pick<PortPlan, 'dueMs'> {
 const canBeParent = ({ spec }: Service): boolean => spec?.type !== 'ExternalName' && spec?.clusterIP !== 'None';
 
 /**
- * Reports whether a route of ours stays although it is not desired: nothing says that it must go while the Service or all
- * its backends are missing, or the route that replaces it is not there yet.
+ * Reports whether a route of ours stays although it is not desired: nothing says that it must go while the Service or
+ * all its backends are missing, or the route that replaces it is not there yet.
  */
 function isKept({ apex }: ObservedFailover, { kind, metadata }: Route, plans: readonly PortPlan[]): boolean {
   if (apex === undefined) return true;

@@ -92,8 +92,8 @@ export function reachable(
 }
 
 /**
- * Returns how many members of a federated Service on a flat network are ready, each counted once; undefined while none is
- * known to be, and some may be.
+ * Returns how many members of a federated Service on a flat network are ready, each counted once; undefined while none
+ * is known to be, and some may be.
  * @param members whether each is ready; undefined while that is not known
  */
 export function readyMembers(members: readonly (boolean | undefined)[]): EndpointCounts | undefined {

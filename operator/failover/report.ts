@@ -43,8 +43,8 @@ export class FailoverReport {
   readonly #left = new Map<string, string>();
 
   /**
-   * ServiceFailovers of which the API server has dropped the field that names the operator: the CRD is older than it, and
-   * nobody can tell whose they are.
+   * ServiceFailovers of which the API server has dropped the field that names the operator: the CRD is older than it,
+   * and nobody can tell whose they are.
    */
   readonly #unmarked = new Set<string>();
 
@@ -65,8 +65,8 @@ export class FailoverReport {
   }
 
   /**
-   * Makes this operator the one that serves a ServiceFailover (rule J6): only the status as it was seen is written over, so
-   * another cannot do so at the same time, nor can it be done once the ServiceFailover is gone.
+   * Makes this operator the one that serves a ServiceFailover (rule J6): only the status as it was seen is written
+   * over, so another cannot do so at the same time, nor can it be done once the ServiceFailover is gone.
    * @returns undefined if this operator serves it already
    */
   async claim(key: string, object: FailoverObject, signal: AbortSignal): Promise<Outcome | undefined> {

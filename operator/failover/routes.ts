@@ -1,4 +1,7 @@
-/** The routes of one ServiceFailover: which ports have one, of which kind, whose they are, and what is in their way. Pure. */
+/**
+ * The routes of one ServiceFailover: which ports have one, of which kind, whose they are, and what is in their way.
+ * Pure.
+ */
 import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/rendered/index.ts';
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
@@ -72,8 +75,8 @@ export const hasPort = (service: Service, port: number): boolean =>
   (service.spec?.ports ?? []).some((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
 
 /**
- * Returns the route of somebody else, or for another ServiceFailover, that keeps ours for a port from having effect: one
- * that is older, or of a kind that Linkerd prefers. A route that is not there yet is younger than any other.
+ * Returns the route of somebody else, or for another ServiceFailover, that keeps ours for a port from having effect:
+ * one that is older, or of a kind that Linkerd prefers. A route that is not there yet is younger than any other.
  */
 export function conflictOf(
   { settings, others }: Pick<ObservedFailover, 'settings' | 'others'>,

@@ -1,7 +1,7 @@
 /**
  * TrafficSplits of the users of linkerd-failover, served as it does (rule J5): those that its label marks, by its
- * annotation. Requests go to the primary backend while it is ready, else to all that are. Unlike there, readiness is that
- * of rule J3, writes are retried, and weights never come to be all 0.
+ * annotation. Requests go to the primary backend while it is ready, else to all that are. Unlike there, readiness is
+ * that of rule J3, writes are retried, and weights never come to be all 0.
  */
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';

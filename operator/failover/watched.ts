@@ -1,7 +1,7 @@
 /**
- * What the operator watches for failover besides Services: ServiceFailovers, TrafficSplits, routes, ServiceProfiles and, once there is
- * anything to fail over, EndpointSlices. None of their CRDs need be installed: a kind that cannot be read is not known,
- * and nothing is deleted because of it. It is looked at again for ever.
+ * What the operator watches for failover besides Services: ServiceFailovers, TrafficSplits, routes, ServiceProfiles
+ * and, once there is anything to fail over, EndpointSlices. None of their CRDs need be installed: a kind that cannot be
+ * read is not known, and nothing is deleted because of it. It is looked at again for ever.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteKind } from '../../constructs/rendered/index.ts';
@@ -94,7 +94,10 @@ export class Watched implements FailoverKinds {
     await Promise.all(kinds.map((each) => each.run(signal)));
   }
 
-  /** Watches what is needed once there is a ServiceFailover or a TrafficSplit, until the signal aborts; once, however often it is called. */
+  /**
+   * Watches what is needed once there is a ServiceFailover or a TrafficSplit, until the signal aborts; once, however
+   * often it is called.
+   */
   async runRest(signal: AbortSignal): Promise<void> {
     await Promise.all([this.profiles, this.policyRoutes, this.slices].map((each) => each.run(signal)));
   }
@@ -108,8 +111,8 @@ const isSame = (before: FailoverObject | undefined, after: FailoverObject | unde
   isDeepStrictEqual(before?.status, after?.status);
 
 /**
- * The Services that come to be a parent of a route, or are one no longer: other ServiceFailovers may wait for that, or be
- * in its shadow now. Stores report no writes of ours.
+ * The Services that come to be a parent of a route, or are one no longer: other ServiceFailovers may wait for that, or
+ * be in its shadow now. Stores report no writes of ours.
  */
 export function parentsChanged(action: Action): readonly string[] {
   if (action.op === 'clear') return [];

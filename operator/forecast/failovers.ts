@@ -1,6 +1,6 @@
 /**
- * What would become of the routes of ServiceFailovers (rules J1 to J4): what the operator derives, of what is listed of the
- * source cluster and of the targets of Links. It is of the time after all hold-downs.
+ * What would become of the routes of ServiceFailovers (rules J1 to J4): what the operator derives, of what is listed of
+ * the source cluster and of the targets of Links. It is of the time after all hold-downs.
  */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { formatFieldErrors } from '../../crds/field-error.ts';
@@ -34,7 +34,8 @@ export class FailoverForecast {
 
   /**
    * Returns undefined if there are no ServiceFailovers, or the operator leaves them alone.
-   * @param mayBeServed whether a Link that is not forecast may be served for a cluster: what is behind its mirrors is not known
+   * @param mayBeServed whether a Link that is not forecast may be served for a cluster: what is behind its mirrors is
+   * not known
    */
   static async of(
     config: OperatorConfig,

@@ -1,6 +1,6 @@
 /**
- * What would become of the federated Services (rules I1 to I9): what the operator derives, of what the Links and the source
- * cluster have as members.
+ * What would become of the federated Services (rules I1 to I9): what the operator derives, of what the Links and the
+ * source cluster have as members.
  */
 import { parseSelectorText } from '../../crds/selector.ts';
 import type { OperatorConfig } from '../config/config.ts';

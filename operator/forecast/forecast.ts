@@ -41,8 +41,8 @@ export interface ForecastChange extends Touched {
   /** Empty for what is not a mirror. */
   readonly cluster: string;
   /**
-   * `namespace/name` of the target Service, or of the members, the exports or the ServiceFailover; undefined for what is the
-   * Link's own, such as its probe Service.
+   * `namespace/name` of the target Service, or of the members, the exports or the ServiceFailover; undefined for what
+   * is the Link's own, such as its probe Service.
    */
   readonly service: string | undefined;
   /** Why the Service is not mirrored, if it is not; undefined if it is mirrored, or no longer exported. */

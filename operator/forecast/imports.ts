@@ -1,6 +1,6 @@
 /**
- * What would become of ServiceImports (rules K1 to K5): what the operator derives, of what the source cluster and the targets
- * of Links export by the MCS API.
+ * What would become of ServiceImports (rules K1 to K5): what the operator derives, of what the source cluster and the
+ * targets of Links export by the MCS API.
  */
 import type { OperatorConfig } from '../config/config.ts';
 import type { IpFamily } from '../kube/objects.ts';

@@ -1,4 +1,6 @@
-/** What one cluster exports by the MCS API, read once from lists: ServiceExports, their Services and slices, and its id. */
+/**
+ * What one cluster exports by the MCS API, read once from lists: ServiceExports, their Services and slices, and its id.
+ */
 import { AboutApi } from '../../crds/wire.ts';
 import { type EndpointSlice, keyOf, type KubeObject, type Service, splitKey } from '../kube/objects.ts';
 import {

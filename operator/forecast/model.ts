@@ -1,6 +1,7 @@
 /**
- * The source cluster in memory: what it holds now, and what planned writes would make of it. It answers writes as an API
- * server does, as far as mirrors need it, so that the operator's own steps can be made against it one after the other.
+ * The source cluster in memory: what it holds now, and what planned writes would make of it. It answers writes as an
+ * API server does, as far as mirrors need it, so that the operator's own steps can be made against it one after the
+ * other.
  */
 import { FIELD_MANAGER, KUBERNETES_SLICE_MANAGERS, Label, SELECTED_SLICE_MANAGER } from '../../crds/wire.ts';
 import { ApiError } from '../kube/errors.ts';

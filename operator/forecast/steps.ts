@@ -1,4 +1,6 @@
-/** The operator's own steps, made against a model of the source cluster: without a controller, one key after another. */
+/**
+ * The operator's own steps, made against a model of the source cluster: without a controller, one key after another.
+ */
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
 import { Applier } from '../runtime/applier.ts';
 import { type Derivation, stepOf, type Why } from '../runtime/derivation.ts';

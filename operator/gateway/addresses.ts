@@ -35,8 +35,8 @@ export interface GatewayAddressState {
 }
 
 /**
- * So many addresses are used: every endpoint of every mirror lists them, and whoever answers for a host name decides how
- * many there are, and whether they are others each time (rule E10).
+ * So many addresses are used: every endpoint of every mirror lists them, and whoever answers for a host name decides
+ * how many there are, and whether they are others each time (rule E10).
  */
 export const MAX_ADDRESSES = 32;
 
@@ -44,8 +44,8 @@ export const MAX_ADDRESSES = 32;
 const LOOKUP_DEADLINE_MS = 5_000;
 
 /**
- * Lookups in a row without an address after which it is not used any more. Some load balancers answer with a few of their
- * addresses, each time with others.
+ * Lookups in a row without an address after which it is not used any more. Some load balancers answer with a few of
+ * their addresses, each time with others.
  */
 const FORGET_AFTER = 5;
 

@@ -174,8 +174,9 @@ export class Gateway {
   }
 
   /**
-   * Returns the probe Service, by its ClusterIP so that no name is resolved, or the addresses of the gateway. Until these
-   * are known, they are those that the probe Service leads to from before a restart. Undefined if there is nothing to probe.
+   * Returns the probe Service, by its ClusterIP so that no name is resolved, or the addresses of the gateway. Until
+   * these are known, they are those that the probe Service leads to from before a restart. Undefined if there is
+   * nothing to probe.
    */
   #probeTargets(link: string, { port }: ProbeSettings): readonly ProbeTarget[] | undefined {
     const { config, probeAddress, listedAddresses } = this.#options;

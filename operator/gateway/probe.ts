@@ -12,8 +12,8 @@ import type { Network } from '../kube/network.ts';
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
   /**
-   * Returns what to probe; one answer is enough. Called before each probe, since addresses change. Undefined if it is not
-   * known yet, and nothing is found.
+   * Returns what to probe; one answer is enough. Called before each probe, since addresses change. Undefined if it is
+   * not known yet, and nothing is found.
    */
   readonly targets: () => readonly ProbeTarget[] | undefined;
   readonly network: Pick<Network, 'probe'>;

@@ -1,14 +1,17 @@
 /** How work is made to end: by a deadline, and by a signal. */
 
-/** The reason for which even work ends that is otherwise waited for: it is not allowed any more, and must have no effect. */
+/**
+ * The reason for which even work ends that is otherwise waited for: it is not allowed any more, and must have no
+ * effect.
+ */
 export class RevokedError extends Error {
   override readonly name = 'RevokedError';
 }
 
 /**
- * Does work whose signal aborts after `ms` milliseconds, and with `outer`. Once the work calls `commit`, it is waited for:
- * `outer` ends it only with a RevokedError. Nothing of it stays behind, as signals of AbortSignal.any and timers of
- * AbortSignal.timeout do.
+ * Does work whose signal aborts after `ms` milliseconds, and with `outer`. Once the work calls `commit`, it is waited
+ * for: `outer` ends it only with a RevokedError. Nothing of it stays behind, as signals of AbortSignal.any and timers
+ * of AbortSignal.timeout do.
  * @throws what the work throws: of what its signal ended, that there was no answer, or the reason of `outer`
  */
 export async function withDeadline<T>(

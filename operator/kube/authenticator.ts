@@ -1,6 +1,7 @@
 /**
- * The credentials of requests to one API server, as they are now: tokens and CAs are rotated, so they are asked for again
- * from time to time. A program that a kubeconfig names may hang; a request waits for it within its own deadline only.
+ * The credentials of requests to one API server, as they are now: tokens and CAs are rotated, so they are asked for
+ * again from time to time. A program that a kubeconfig names may hang; a request waits for it within its own deadline
+ * only.
  */
 import { untilAborted } from './abort.ts';
 import type { ClusterAccess, Headers, TlsMaterial } from './access/access.ts';

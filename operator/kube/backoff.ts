@@ -42,7 +42,9 @@ export const jittered = (ms: number, random: () => number = Math.random): number
 export const jitteredWithin = (ms: number, random: () => number = Math.random): number =>
   jittered(ms, random) / (1 + JITTER);
 
-/** Waits `ms` milliseconds; resolves early, and without an error, when one of the signals aborts. Nothing stays behind. */
+/**
+ * Waits `ms` milliseconds; resolves early, and without an error, when one of the signals aborts. Nothing stays behind.
+ */
 export function sleep(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
     if (signals.some((signal) => signal?.aborted)) {

@@ -96,7 +96,10 @@ export class KubeClient {
     });
   }
 
-  /** GET of something other than an object, such as the list of what the API server serves. @param what is tried, for errors */
+  /**
+   * GET of something other than an object, such as the list of what the API server serves. @param what is tried, for
+   * errors
+   */
   get<T>(path: string, what: string, signal?: AbortSignal): Promise<T> {
     return this.#transport.json<T>({ method: 'GET', path, what, signal });
   }

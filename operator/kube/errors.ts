@@ -104,7 +104,8 @@ export const isNameRefused = (error: unknown): error is ApiError =>
   hasCode(error, 422) && error.fields.includes('metadata.name');
 
 /**
- * For `catch`: turns `404 Not Found` into `undefined`, the result of a read or a deletion of an object that is not there.
+ * For `catch`: turns `404 Not Found` into `undefined`, the result of a read or a deletion of an object that is not
+ * there.
  * @throws any other error
  */
 export const unlessNotFound = (error: unknown): undefined => {

@@ -16,7 +16,9 @@ const CLOSE_BRACE = 0x7d;
 /** A buffer that is kept for the next text is at most this long. */
 const KEPT_BYTES = 64 * 1024;
 
-/** A text whose bytes arrive in pieces. They are copied: a short piece would keep the buffer alive that it is cut from. */
+/**
+ * A text whose bytes arrive in pieces. They are copied: a short piece would keep the buffer alive that it is cut from.
+ */
 class GrowingText {
   readonly #maxBytes: number;
   readonly #what: string;

@@ -1,7 +1,8 @@
 /**
  * Addresses of host names. The system's resolver, getaddrinfo, serves a whole process with a few threads and cannot be
- * cancelled: names that are not answered would delay all others, and the end of the process (rule F4). Here DNS is asked
- * without threads, and as the system would ask it: /etc/hosts goes first, and the search list of /etc/resolv.conf holds.
+ * cancelled: names that are not answered would delay all others, and the end of the process (rule F4). Here DNS is
+ * asked without threads, and as the system would ask it: /etc/hosts goes first, and the search list of /etc/resolv.conf
+ * holds.
  */
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
@@ -40,7 +41,10 @@ const UNANSWERED: ReadonlySet<unknown> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'E
 export interface ResolvedHost {
   /** IPv4 first; at least one. */
   readonly addresses: readonly string[];
-  /** The family of which nothing is known, since DNS did not answer or failed. @default - the addresses are all there are */
+  /**
+   * The family of which nothing is known, since DNS did not answer or failed. @default - the addresses are all there
+   * are
+   */
   readonly unanswered?: { readonly family: IpFamily; readonly reason: string };
 }
 
@@ -65,8 +69,8 @@ export class Names {
   }
 
   /**
-   * Returns the addresses of a host. Lookups of one host that overlap are one lookup, which is cancelled when nobody waits
-   * for it any more.
+   * Returns the addresses of a host. Lookups of one host that overlap are one lookup, which is cancelled when nobody
+   * waits for it any more.
    * @throws Error if there is none or DNS does not answer, or the reason of `signal`
    */
   async resolve(host: string, signal: AbortSignal): Promise<ResolvedHost> {

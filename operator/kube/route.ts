@@ -1,7 +1,7 @@
 /**
  * The way to a server: directly, or through a proxy as Go's `net/http` takes it. An https server is reached through a
- * tunnel (CONNECT, or SOCKS5), so that its certificate is still checked; a request to an http server is handed to an http
- * proxy. No error quotes the URL of a proxy but its host and port: it may hold a password.
+ * tunnel (CONNECT, or SOCKS5), so that its certificate is still checked; a request to an http server is handed to an
+ * http proxy. No error quotes the URL of a proxy but its host and port: it may hold a password.
  */
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
@@ -62,7 +62,9 @@ const answer = (opening: Promise<Socket>, callback: buildConnector.Callback): vo
   );
 };
 
-/** Names the proxy in an error; one that is new to undici fails the requests that wait, instead of being tried again. */
+/**
+ * Names the proxy in an error; one that is new to undici fails the requests that wait, instead of being tried again.
+ */
 const named = (proxy: URL, opening: Promise<Socket>): Promise<Socket> =>
   opening.catch((error: unknown) => {
     throw new Error(`the proxy ${proxy.hostname}:${portOf(proxy)} cannot be used: ${describe(error)}`);

@@ -10,8 +10,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Runs a task as soon as there is a place. Groups that wait take turns; within a group, the first to come is the first
-   * to be served.
+   * Runs a task as soon as there is a place. Groups that wait take turns; within a group, the first to come is the
+   * first to be served.
    * @throws the reason of the signal if it aborts while the task waits; what the task throws
    */
   async run<T>(group: string, signal: AbortSignal | undefined, task: () => Promise<T>): Promise<T> {

@@ -47,9 +47,9 @@ export interface Request {
   /** Minimum deadline, for requests that take longer than others. @default 0 */
   readonly minTimeoutMs?: number;
   /**
-   * Called right before it is sent, when its turn has come: what it throws ends it. Once such a request is sent, `signal`
-   * ends it only with a RevokedError: the server may carry it out all the same, and whoever gives up what the fence guards
-   * must know when that can no longer happen.
+   * Called right before it is sent, when its turn has come: what it throws ends it. Once such a request is sent,
+   * `signal` ends it only with a RevokedError: the server may carry it out all the same, and whoever gives up what the
+   * fence guards must know when that can no longer happen.
    */
   readonly fence?: (() => void) | undefined;
   /** Which connections it takes. @default ordinary */
@@ -61,8 +61,8 @@ export interface StreamRequest {
   readonly what: string;
   readonly query: Query;
   /**
-   * How long without a value until the stream counts as dead. Bytes alone are not a sign of life: a middlebox that keeps a
-   * dead connection open may send some.
+   * How long without a value until the stream counts as dead. Bytes alone are not a sign of life: a middlebox that
+   * keeps a dead connection open may send some.
    */
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
@@ -70,7 +70,9 @@ export interface StreamRequest {
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** Why what is left of a stream that has ended is given up; an error of its own for each would cost more than the rest. */
+/**
+ * Why what is left of a stream that has ended is given up; an error of its own for each would cost more than the rest.
+ */
 const ENDED = new Error('the stream has ended');
 
 /** How long connections may be used after the CA or the client certificate was rotated: longer than a watch lives. */
@@ -246,8 +248,8 @@ export class Transport {
   }
 
   /**
-   * The connections for a request. When the TLS options have changed, they are new ones, and the old ones are closed when
-   * what is under way on them has ended.
+   * The connections for a request. When the TLS options have changed, they are new ones, and the old ones are closed
+   * when what is under way on them has ended.
    */
   get #current(): Connections {
     const { tls } = this.#authenticator;

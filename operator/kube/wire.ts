@@ -1,4 +1,6 @@
-/** A request as it leaves the process, and the answer as it arrives: what networks and the routes of theirs exchange. */
+/**
+ * A request as it leaves the process, and the answer as it arrives: what networks and the routes of theirs exchange.
+ */
 import type { Headers } from './access/access.ts';
 
 export interface WireRequest {

@@ -165,8 +165,8 @@ const AWAITED: ImportRefusal = {
 };
 
 /**
- * Reports whether the exports of a cluster are not known now, but may turn out to include the Service. Those of a target
- * whose cluster name is the id of the local cluster never do, since it never gets an id.
+ * Reports whether the exports of a cluster are not known now, but may turn out to include the Service. Those of a
+ * target whose cluster name is the id of the local cluster never do, since it never gets an id.
  */
 const mayExport = (target: TargetExporter, ownId: string | undefined): boolean =>
   !isKnown(target) &&

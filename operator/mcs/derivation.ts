@@ -108,7 +108,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
    */
   partsOf(cluster: string): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
-    // The status names clusters by their ids. The recorded order names them by their Links, but longer than they take part.
+    // The status names clusters by their ids. The recorded order names them by their Links, but longer than they take
+    // part.
     const named = watched.store.by('cluster', parties.idOf(cluster)).map(keyOf);
     const recorded = parties.hasId(cluster) ? [] : watched.store.by('recorded', cluster).map(keyOf);
     return new Set([...env.source.importsFrom(cluster), ...named, ...recorded].filter((key) => !this.#isAnothers(key)));

@@ -1,4 +1,7 @@
-/** What the policy of a Link says of the Services of its target (rules N1, N2). Pure, but for what it remembers to be faster. */
+/**
+ * What the policy of a Link says of the Services of its target (rules N1, N2). Pure, but for what it remembers to be
+ * faster.
+ */
 import { admitsPort, type ImportPolicy, notAdmittedBy, type Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 
@@ -19,12 +22,17 @@ export class AppliedPolicy {
     return known.obstacle;
   }
 
-  /** The slices behind a Service. The pods of a headless one are reached by the ports of these, whatever ports it has. */
+  /**
+   * The slices behind a Service. The pods of a headless one are reached by the ports of these, whatever ports it has.
+   */
   slicesOf(service: Service, slices: readonly EndpointSlice[]): readonly EndpointSlice[] {
     return isHeadless(service.spec) ? slices.map((slice) => this.sliceOf(slice)) : slices;
   }
 
-  /** A slice of a headless Service, with the ports that are admitted. Without any it lists nobody: what was made of its pods goes. */
+  /**
+   * A slice of a headless Service, with the ports that are admitted. Without any it lists nobody: what was made of its
+   * pods goes.
+   */
   sliceOf(slice: EndpointSlice): EndpointSlice {
     const known = this.#slices.get(slice) ?? this.#withPorts(slice);
     this.#slices.set(slice, known);

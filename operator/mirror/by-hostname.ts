@@ -1,7 +1,7 @@
 /**
- * What there is of each pod of a headless Service, by hostname. A value never changes. One that is made from another shares
- * with it each group of pods in which nothing differs, so that what is derived from a group is derived once: an event of one
- * pod costs what its group costs, however many pods the Service has (rule E10).
+ * What there is of each pod of a headless Service, by hostname. A value never changes. One that is made from another
+ * shares with it each group of pods in which nothing differs, so that what is derived from a group is derived once: an
+ * event of one pod costs what its group costs, however many pods the Service has (rule E10).
  */
 
 /** Pods that are looked at together. */

@@ -1,6 +1,6 @@
 /**
- * The claims of one target Service on local names (rule A7). They are entered once, before anything is decided by the names
- * that come of them: what is decided is then a function of values alone.
+ * The claims of one target Service on local names (rule A7). They are entered once, before anything is decided by the
+ * names that come of them: what is decided is then a function of values alone.
  */
 import { mirrorName } from '../../crds/wire.ts';
 import { ByHostname } from './by-hostname.ts';
@@ -19,8 +19,8 @@ export interface Named extends Names {
 type Entered = Pick<NameClaims, 'has' | 'replace' | 'resolve' | 'revisionOf'>;
 
 /**
- * Replaces the claims of a target Service by what it claims now. Those of one about which nothing can be decided stay; if it
- * has none, since the operator has started meanwhile, it claims the names of what is kept.
+ * Replaces the claims of a target Service by what it claims now. Those of one about which nothing can be decided stay;
+ * if it has none, since the operator has started meanwhile, it claims the names of what is kept.
  */
 export function enterClaims(observed: Observed, all: Entered): Named {
   const { namespace, name, link } = observed;
@@ -55,8 +55,8 @@ function claimsWith(observed: Observed, owner: ClaimOwner, shape: Shape): Claims
 }
 
 /**
- * Returns the claims of the Services that are kept, on the names that they have. They count as the oldest: nobody else can
- * have these names before they are given up (L121).
+ * Returns the claims of the Services that are kept, on the names that they have. They count as the oldest: nobody else
+ * can have these names before they are given up (L121).
  */
 function keptClaims({ name, link, owned }: Observed, owner: ClaimOwner): Claims {
   const local = mirrorName(name, link.cluster);

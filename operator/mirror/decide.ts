@@ -1,6 +1,6 @@
 /**
- * One target Service's mirrors decided: what is observed, and the names that it gets, in; the manifests and the status out.
- * Pure, but for what is remembered of pods to render less.
+ * One target Service's mirrors decided: what is observed, and the names that it gets, in; the manifests and the status
+ * out. Pure, but for what is remembered of pods to render less.
  */
 import { describe } from '../kube/errors.ts';
 import type { Named } from './claims.ts';

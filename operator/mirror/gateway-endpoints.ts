@@ -30,8 +30,8 @@ interface Live {
 
 /**
  * Returns the gateway as the endpoints of our Service `name`. Before the first verdict, existing endpoints keep their
- * readiness, and what is empty, new or was headless has that of the verdict before (rules C1, F2). Before the first lookup of
- * the gateway's name, they keep their addresses.
+ * readiness, and what is empty, new or was headless has that of the verdict before (rules C1, F2). Before the first
+ * lookup of the gateway's name, they keep their addresses.
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
   const { port = 0, identity, addresses = [], alive, wasAlive } = gateway ?? {};
@@ -57,10 +57,11 @@ export const gatewayOfAll = (observed: Observed, ready: boolean): GatewayEndpoin
 
 /**
  * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a mirror that is kept
- * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of ports
- * stay as they are. If the Link has no gateway, they are not ready. Those of a headless mirror are left out once they lead
- * to endpoint mirrors: until then they are those of the mirror in whose place it came. Endpoints without a Service of ours
- * are among them: it may yet be created, and clients of one that somebody has made his own are led to the gateway as well.
+ * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of
+ * ports stay as they are. If the Link has no gateway, they are not ready. Those of a headless mirror are left out once
+ * they lead to endpoint mirrors: until then they are those of the mirror in whose place it came. Endpoints without a
+ * Service of ours are among them: it may yet be created, and clients of one that somebody has made his own are led to
+ * the gateway as well.
  * @param staying renders them; what it leaves for the next turn is not returned
  * @param stays reports for which names of Services they are wanted. @default - all
  */
@@ -100,7 +101,10 @@ export const gatewayReadiness = (owned: OwnedObjects): readonly boolean[] =>
     .flatMap(({ metadata: { name } }) => gatewaysOf(owned, name))
     .flatMap(({ addresses, alive }) => (addresses.length === 0 ? [] : [alive]));
 
-/** Returns the props of our endpoints of one kind with another gateway; undefined if there are none, or if they are empty. */
+/**
+ * Returns the props of our endpoints of one kind with another gateway; undefined if there are none, or if they are
+ * empty.
+ */
 function refreshed(
   observed: Observed,
   name: string,
@@ -157,8 +161,8 @@ function slicesOf(owned: OwnedObjects, service: string): Live {
 }
 
 /**
- * Reports whether an address is that of a pod. An address of a gateway has no hostname, and names no pod, as those do that
- * Kubernetes lists while a Service of ours has a selector: its labels are on them, so they are found as ours.
+ * Reports whether an address is that of a pod. An address of a gateway has no hostname, and names no pod, as those do
+ * that Kubernetes lists while a Service of ours has a selector: its labels are on them, so they are found as ours.
  */
 const isPod = ({ hostname, targetRef }: { readonly hostname?: string; readonly targetRef?: unknown }): boolean =>
   hostname !== undefined || targetRef !== undefined;

@@ -1,6 +1,6 @@
 /**
- * What is to be written of the mirrors of one Service: after a pass that wrote Services, the next one sees their ClusterIPs
- * and writes what needs them.
+ * What is to be written of the mirrors of one Service: after a pass that wrote Services, the next one sees their
+ * ClusterIPs and writes what needs them.
  */
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './manifests.ts';

@@ -1,6 +1,6 @@
 /**
- * What must exist for a headless Service: its mirror, and an endpoint mirror for each pod. Pods are decided about group by
- * group, and what was decided of a group stands while nothing of it changes (rule E10). Pure, but for that.
+ * What must exist for a headless Service: its mirror, and an endpoint mirror for each pod. Pods are decided about group
+ * by group, and what was decided of a group stands while nothing of it changes (rule E10). Pure, but for that.
  */
 import { mirrorName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -95,7 +95,10 @@ const clusterIPOf = (service: Service | undefined): string | undefined => {
   return clusterIP === '' || clusterIP === 'None' ? undefined : clusterIP;
 };
 
-/** Returns the ClusterIP of the endpoint mirror that a pod has under a former name. It is listed until there is another (L120). */
+/**
+ * Returns the ClusterIP of the endpoint mirror that a pod has under a former name. It is listed until there is another
+ * (L120).
+ */
 const formerIP = ({ owned }: Observed, hostname: string): string | undefined =>
   (endpointMirrorsByPod(owned).get(hostname) ?? []).map(clusterIPOf).find((ip) => ip !== undefined);
 

@@ -1,6 +1,7 @@
 /**
  * Mirrors that are kept although what they must be is not known, or cannot be (rules C1, E6). Their ports, labels and
- * annotations stay as they are. What others add to lead requests elsewhere goes from them, as it does from any mirror (C3).
+ * annotations stay as they are. What others add to lead requests elsewhere goes from them, as it does from any mirror
+ * (C3).
  */
 import { hasSelector, type Service, type ServicePort, SERVICES } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
@@ -15,7 +16,9 @@ export const keptServices = ({ namespaceState }: Observed, services: readonly Se
     ? []
     : services.flatMap((live) => (isAsMirrored(live) ? [] : [{ of: SERVICES, object: asMirrored(live) }]));
 
-/** Whether the spec of a Service has nothing that no construct renders for a mirror. Without ports it could not be one. */
+/**
+ * Whether the spec of a Service has nothing that no construct renders for a mirror. Without ports it could not be one.
+ */
 function isAsMirrored(live: Service): boolean {
   const { type = 'ClusterIP', externalName = '', externalIPs = [], ports = [] } = live.spec ?? {};
   const { internalTrafficPolicy, sessionAffinity = 'None', publishNotReadyAddresses = false } = live.spec ?? {};

@@ -1,7 +1,7 @@
 /**
- * What is to be written for one target Service, as a value: rendered objects with the rules by which they are compared, and
- * what of them may be written now. Our Endpoints prove that no foreign ones have the name, so they come before the Service.
- * A name that a foreign Service has never gets endpoints of ours.
+ * What is to be written for one target Service, as a value: rendered objects with the rules by which they are compared,
+ * and what of them may be written now. Our Endpoints prove that no foreign ones have the name, so they come before the
+ * Service. A name that a foreign Service has never gets endpoints of ours.
  */
 import type { ApiJson } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
@@ -61,7 +61,8 @@ export function toDesired(object: ApiJson): Desired {
  * - If a foreign Service has the name: nothing.
  * - Otherwise: v1 Endpoints first, which can be created only where there are none, and the Service in the next pass. If
  *   no Endpoints are rendered, the Service comes first, and the applier looks for foreign Endpoints before it creates
- *   it. Slices that are left of a Service which somebody has deleted stay for the next one, so that it is ready at once.
+ *   it. Slices that are left of a Service which somebody has deleted stay for the next one, so that it is ready at
+ *   once.
  */
 export function writable(
   { owned, namespace, isForeign }: Pick<Observed, 'owned' | 'namespace' | 'isForeign'>,

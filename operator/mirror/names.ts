@@ -161,8 +161,8 @@ export class NameClaims {
   }
 
   /**
-   * Returns a number that is another if what an owner's claims come to may be, without any of them having been replaced:
-   * somebody else has claimed one of the names, or claims it no more.
+   * Returns a number that is another if what an owner's claims come to may be, without any of them having been
+   * replaced: somebody else has claimed one of the names, or claims it no more.
    */
   revisionOf({ cluster, key }: ClaimOwner): number {
     return this.#parties.get(cluster)?.claims.get(key)?.revision ?? 0;

@@ -94,8 +94,8 @@ export interface Observed {
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether some of those stay only since the target has not answered yet, asked for the pods behind the Service, that they
-   * are gone (rule D5). @default false
+   * Whether some of those stay only since the target has not answered yet, asked for the pods behind the Service, that
+   * they are gone (rule D5). @default false
    */
   readonly arePodsUnconfirmed?: boolean | undefined;
   /**

@@ -1,6 +1,6 @@
 /**
- * What was last decided about the pods of one headless Service, group by group. What stands is not looked at: with an event
- * of one pod, that is all but one group of many (rule E10).
+ * What was last decided about the pods of one headless Service, group by group. What stands is not looked at: with an
+ * event of one pod, that is all but one group of many (rule E10).
  */
 import type {
   ApiJson,

@@ -1,6 +1,6 @@
 /**
- * The headless mirror of one Service as it was last rendered. Of slices, those are rendered that have changed: a Service may
- * have thousands of pods, and an event of one of them changes one slice (rule E10).
+ * The headless mirror of one Service as it was last rendered. Of slices, those are rendered that have changed: a
+ * Service may have thousands of pods, and an event of one of them changes one slice (rule E10).
  */
 import {
   type ApiJson,

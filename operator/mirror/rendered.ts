@@ -1,7 +1,7 @@
 /**
- * What was rendered for the pods of headless Services. A pod is rendered when it changes, or what all pods of its Service
- * have in common, and not with each event of another (rule E10); so are the endpoints of mirrors that are kept. Whatever is
- * rendered is a function of the props alone.
+ * What was rendered for the pods of headless Services. A pod is rendered when it changes, or what all pods of its
+ * Service have in common, and not with each event of another (rule E10); so are the endpoints of mirrors that are kept.
+ * Whatever is rendered is a function of the props alone.
  */
 import {
   type ApiJson,
@@ -109,7 +109,10 @@ export class ServiceRender {
     this.#isTurnOver = isTurnOver;
   }
 
-  /** Decides about the pods, as far as what was decided before does not stand. Returns undefined if some are left for the next turn. */
+  /**
+   * Decides about the pods, as far as what was decided before does not stand. Returns undefined if some are left for
+   * the next turn.
+   */
   groups(
     hosts: ByHostname<TargetHost>,
     now: Circumstances,

@@ -55,7 +55,10 @@ export function shapeOf(observed: Observed): Shape {
   return { kind: 'undecided', isUnconfirmed: true };
 }
 
-/** Whether a Service that is mirrored pod by pod is shown as one that cannot be, which takes all its endpoint mirrors away. */
+/**
+ * Whether a Service that is mirrored pod by pod is shown as one that cannot be, which takes all its endpoint mirrors
+ * away.
+ */
 const isNoLongerByPod = ({ link, owned }: Observed, shape: Shape): boolean =>
   link.headless &&
   (shape.kind === 'flat' || (shape.kind === 'clusterIP' && shape.service.spec?.clusterIP !== 'None')) &&

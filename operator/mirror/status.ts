@@ -31,8 +31,8 @@ export const notMirrored = (
 ): MirrorStatus => ({ remote, local: mirrorName(remote.name, cluster), mirrored: false, reason, message });
 
 /**
- * Returns the state that a mirror is counted under. Waiting for the endpoints of a headless Service is not a failure, nor is
- * what the policy of the Link wants.
+ * Returns the state that a mirror is counted under. Waiting for the endpoints of a headless Service is not a failure,
+ * nor is what the policy of the Link wants.
  */
 export const mirrorState = (status: MirrorStatus): 'ready' | 'waiting' | 'failed' => {
   if (status.mirrored) return 'ready';

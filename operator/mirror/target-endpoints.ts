@@ -187,8 +187,9 @@ function listingsOf(service: Service, slice: EndpointSlice): ListedBySlice {
 }
 
 /**
- * Orders what slices list of one pod as it counts. While a port changes its number, Kubernetes lists a pod in two slices for
- * a while: what the one says counts in which the pod is ready, then what the newer one says: {@link newestFirst}.
+ * Orders what slices list of one pod as it counts. While a port changes its number, Kubernetes lists a pod in two
+ * slices for a while: what the one says counts in which the pod is ready, then what the newer one says:
+ * {@link newestFirst}.
  */
 const byCount = (a: Listing, b: Listing): number =>
   a.isReady === b.isReady ? byAge(a.slice, b.slice) : a.isReady ? -1 : 1;
@@ -222,7 +223,9 @@ export function withDeparted(
   return { ...endpoints, hosts: hosts.with(kept) };
 }
 
-/** Returns the headless mirror's subsets: each listed hostname with its endpoint mirror's ClusterIP, if it has one yet. */
+/**
+ * Returns the headless mirror's subsets: each listed hostname with its endpoint mirror's ClusterIP, if it has one yet.
+ */
 export function mirrorSubsets(
   subsets: readonly TargetSubset[],
   clusterIPs: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * How many bytes a Service takes that is a member of a federated Service, or exported by the MCS API (rule E10): at most, as
- * though it alone decided what is written. Whoever decides may change with any cluster.
+ * How many bytes a Service takes that is a member of a federated Service, or exported by the MCS API (rule E10): at
+ * most, as though it alone decided what is written. Whoever decides may change with any cluster.
  */
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import { bytesOf, sizeOf } from './bytes.ts';
@@ -12,8 +12,9 @@ const POD_BYTES = 2_000;
 export const volumeOfMember = (service: Service): number => bytesOf(service) + sizeOf(service.spec?.ports);
 
 /**
- * A ServiceImport, and the Service that is derived from it, have what the export says and the ports of its Service; slices have
- * the ports and the pods once more, and behind gateways each pod of a headless Service has objects of its own.
+ * A ServiceImport, and the Service that is derived from it, have what the export says and the ports of its Service;
+ * slices have the ports and the pods once more, and behind gateways each pod of a headless Service has objects of its
+ * own.
  */
 export function volumeOfExport(
   serviceExport: KubeObject,

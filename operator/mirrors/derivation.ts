@@ -1,6 +1,6 @@
 /**
- * The mirrors of one target cluster as they are derived: one key for each target Service, and one for the probe Service. What
- * is observed is supplied, as a value; the status of each key is kept here.
+ * The mirrors of one target cluster as they are derived: one key for each target Service, and one for the probe
+ * Service. What is observed is supplied, as a value; the status of each key is kept here.
  */
 import { isConflict } from '../kube/errors.ts';
 import { enterClaims } from '../mirror/claims.ts';
@@ -136,7 +136,8 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
     if ('probe' in observed || !('shape' in decision)) return;
     const { target } = this.#options.from;
     if (isUnconfirmed(decision)) target?.mirrored.ask(key);
-    // An answer is good for one attempt, which waits for both: what is tried again after a while is to be confirmed again.
+    // An answer is good for one attempt, which waits for both: what is tried again after a while is to be confirmed
+    // again.
     else if (observed.isConfirmed && observed.arePodsUnconfirmed !== true) target?.mirrored.forget(key);
     if (observed.arePodsUnconfirmed === true) target?.pods.ask(key);
   }
@@ -206,7 +207,10 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
     this.#options.follower?.reported(key, status, before, notes);
   }
 
-  /** What could not be replaced, as it must be in the form that it has. What takes long to render is rendered in several turns. */
+  /**
+   * What could not be replaced, as it must be in the form that it has. What takes long to render is rendered in several
+   * turns.
+   */
   async #staying(observed: Observed, names: ReadonlySet<string>): Promise<Manifests> {
     for (;;) {
       const manifests = stayingAs(observed, this.#rendered, (name) => names.has(name));
@@ -218,7 +222,10 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
 
 const isUnconfirmed = ({ shape }: Decision): boolean => shape.kind === 'undecided' && shape.isUnconfirmed === true;
 
-/** Whether a mirror is new, and has no endpoints since those of the target have yet to be listed: nothing leads anywhere. */
+/**
+ * Whether a mirror is new, and has no endpoints since those of the target have yet to be listed: nothing leads
+ * anywhere.
+ */
 const lacksEndpoints = ({ owned }: Observed, shape: Shape): boolean =>
   (shape.kind === 'clusterIP' || shape.kind === 'headless') &&
   shape.endpoints === undefined &&

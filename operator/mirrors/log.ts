@@ -1,6 +1,6 @@
 /**
- * What happens to the mirrors of a Link, as log lines (rule G6): one at `info` for each mirror that is created, replaced,
- * deleted or given up, with its cause, and one at `debug` for each write.
+ * What happens to the mirrors of a Link, as log lines (rule G6): one at `info` for each mirror that is created,
+ * replaced, deleted or given up, with its cause, and one at `debug` for each write.
  */
 import { Label } from '../../crds/wire.ts';
 import { keyOf, type Service, SERVICES } from '../kube/objects.ts';

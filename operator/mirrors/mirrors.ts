@@ -104,7 +104,10 @@ export class Mirrors implements AspectListener, MirrorFollower {
     return this.#controller.forget();
   }
 
-  /** Returns all keys that may need work: exported, mirrored, claiming a name or reported in the status; and the probe Service. */
+  /**
+   * Returns all keys that may need work: exported, mirrored, claiming a name or reported in the status; and the probe
+   * Service.
+   */
   keys(): ReadonlySet<string> {
     return this.#derivation.keys();
   }

@@ -140,8 +140,8 @@ export const probeEndpoints = (
 ): readonly string[] => gatewayAddresses(source.probesOf(cluster, name), probeName(name));
 
 /**
- * Returns the last verdict on a gateway: it was not alive if its Link said so, or if none of the mirrors of its cluster that
- * have addresses is ready, which are written before the Link says why. Undefined if it is not known.
+ * Returns the last verdict on a gateway: it was not alive if its Link said so, or if none of the mirrors of its cluster
+ * that have addresses is ready, which are written before the Link says why. Undefined if it is not known.
  * @param said what its Link says; undefined if it says nothing
  */
 export const aliveBy = (

@@ -151,8 +151,8 @@ export class Applier {
   }
 
   /**
-   * Asks whether an object could be created, under a free name, since the one that it is to replace has its own: webhooks
-   * and quotas may be against it, and none of them sees a deletion.
+   * Asks whether an object could be created, under a free name, since the one that it is to replace has its own:
+   * webhooks and quotas may be against it, and none of them sees a deletion.
    * @throws ApiError if it could not be
    */
   async #tryCreation(
@@ -198,9 +198,9 @@ export class Applier {
   }
 
   /**
-   * Applies over an object that others may have written to. Their fields would stay beside ours, and the two may conflict
-   * (two ports of one name). If the API server refuses the result for that, or nobody may see the two beside each other,
-   * their fields are made ours first, so that the apply removes them.
+   * Applies over an object that others may have written to. Their fields would stay beside ours, and the two may
+   * conflict (two ports of one name). If the API server refuses the result for that, or nobody may see the two beside
+   * each other, their fields are made ours first, so that the apply removes them.
    */
   async #applyOver(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     if (wanted.atOnce === true) return this.#apply(wanted, await this.#claimAll(wanted, live, signal), signal);

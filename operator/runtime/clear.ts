@@ -1,6 +1,6 @@
 /**
- * Deletes the slices that others give a Service of ours (rule C3). A precondition can speak of the deleted object alone, so
- * the Service is read just before each deletion: it must still be ours, and have no selector.
+ * Deletes the slices that others give a Service of ours (rule C3). A precondition can speak of the deleted object
+ * alone, so the Service is read just before each deletion: it must still be ours, and have no selector.
  */
 import { Label, SELECTED_SLICE_MANAGER } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -29,8 +29,8 @@ export interface ClearOptions {
 }
 
 /**
- * Whether an object is a slice that belongs to the Service of a slice of ours, by its labels, though these say that Kubernetes
- * makes it of pods. If somebody has taken our labels from it too, no watch shows it.
+ * Whether an object is a slice that belongs to the Service of a slice of ours, by its labels, though these say that
+ * Kubernetes makes it of pods. If somebody has taken our labels from it too, no watch shows it.
  */
 export function isOfService(wanted: KubeObject, there: KubeObject): there is EndpointSlice {
   const service = wanted.metadata.labels?.[Label.serviceName];
@@ -68,7 +68,9 @@ async function removeSelectedEndpoints(service: Service, options: ClearOptions, 
   if (live !== undefined && isCopy(endpoints, live)) await options.remove(ENDPOINTS, endpoints);
 }
 
-/** Reads a Service. Returns undefined unless it is the same one, ours, and without a selector: Kubernetes fills those. */
+/**
+ * Reads a Service. Returns undefined unless it is the same one, ours, and without a selector: Kubernetes fills those.
+ */
 async function readUnselected(
   { metadata: { namespace, name, uid } }: Service,
   { client, isOurs }: ClearOptions,

@@ -1,7 +1,8 @@
 /**
- * Whether two objects are equivalent: the fields that we write of a Service, Endpoints or EndpointSlice, and the spec of a
- * route, are reduced to one plain value, with the API server's defaults filled in and irrelevant orders removed. Objects are equivalent if
- * these values are equal, no matter which field manager wrote them; if they differ, an apply is needed.
+ * Whether two objects are equivalent: the fields that we write of a Service, Endpoints or EndpointSlice, and the spec
+ * of a route, are reduced to one plain value, with the API server's defaults filled in and irrelevant orders removed.
+ * Objects are equivalent if these values are equal, no matter which field manager wrote them; if they differ, an apply
+ * is needed.
  */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -212,7 +213,10 @@ function sorted(list: readonly unknown[]): readonly unknown[] {
 /** Labels of federated and derived Services, without which they are not ours. */
 const PROOFS = [Label.mirroredService, Label.serviceImport];
 
-/** Reports whether Endpoints are what Kubernetes made of a Service of ours while it had a selector: they have its labels. */
+/**
+ * Reports whether Endpoints are what Kubernetes made of a Service of ours while it had a selector: they have its
+ * labels.
+ */
 export const isCopy = (endpoints: KubeObject, { metadata }: KubeObject): boolean =>
   PROOFS.some((label) => {
     const value = metadata.labels?.[label];

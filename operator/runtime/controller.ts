@@ -1,6 +1,6 @@
 /**
- * The reconcile loop, one class for Links and for mirrors: keys wait in a queue, workers reconcile them, one error policy
- * says when what failed is tried again, and all of it is measured under the names that controller-runtime uses.
+ * The reconcile loop, one class for Links and for mirrors: keys wait in a queue, workers reconcile them, one error
+ * policy says when what failed is tried again, and all of it is measured under the names that controller-runtime uses.
  */
 import type { Metrics } from '../metrics/index.ts';
 import { type BackoffPolicy, jittered, jitteredWithin, RETRY_BACKOFF } from '../kube/backoff.ts';
@@ -15,8 +15,8 @@ export interface ControllerOptions {
   /** Label `controller` and `name` of its metrics. */
   readonly name: string;
   /**
-   * Makes the state that a key stands for true. What it throws is logged, and the key is tried again. A write that was not
-   * sent, since the Lease may have expired, has not failed.
+   * Makes the state that a key stands for true. What it throws is logged, and the key is tried again. A write that was
+   * not sent, since the Lease may have expired, has not failed.
    */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Outcome | undefined>;
   /** Keys reconciled at once. */

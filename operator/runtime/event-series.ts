@@ -139,7 +139,10 @@ export function remember<T>(
   }
 }
 
-/** Name of an Event: the same for the same content on the same object in every replica, so that counts survive a restart. */
+/**
+ * Name of an Event: the same for the same content on the same object in every replica, so that counts survive a
+ * restart.
+ */
 function eventName(regarding: ObjectReference, content: readonly string[]): string {
   const { kind, namespace = '', name, uid = '' } = regarding;
   const hash = createHash('sha256').update(JSON.stringify([kind, namespace, name, uid, ...content]));

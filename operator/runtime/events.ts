@@ -1,7 +1,7 @@
 /**
- * Records Events on objects in the form that kubectl expects: a repetition raises the count of one Event. Recording never
- * blocks and never throws, and is written at the rate of client-go's recorder (rule G3): each Event once a minute, and for
- * each object a burst of writes, then one in five minutes.
+ * Records Events on objects in the form that kubectl expects: a repetition raises the count of one Event. Recording
+ * never blocks and never throws, and is written at the rate of client-go's recorder (rule G3): each Event once a
+ * minute, and for each object a burst of writes, then one in five minutes.
  */
 import { sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';

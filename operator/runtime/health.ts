@@ -1,6 +1,6 @@
 /**
- * Whether something that several reflectors read together can be read. Each reflector reports its every state here; what
- * they come to is reported on change only, not on each try, and only when the kind of obstacle changes.
+ * Whether something that several reflectors read together can be read. Each reflector reports its every state here;
+ * what they come to is reported on change only, not on each try, and only when the kind of obstacle changes.
  */
 import { isForbidden, obstacleOf } from '../kube/errors.ts';
 import type { ReflectorState } from './reflector.ts';

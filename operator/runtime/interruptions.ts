@@ -1,6 +1,6 @@
 /**
- * When an API server was last found away: a connection to it broke, a watch fell silent, or it could not serve. Since then
- * it may have been restored from a backup (rule H3), and lack what was read of it and written to it before.
+ * When an API server was last found away: a connection to it broke, a watch fell silent, or it could not serve. Since
+ * then it may have been restored from a backup (rule H3), and lack what was read of it and written to it before.
  */
 export class Interruptions {
   #lastMs = -Infinity;

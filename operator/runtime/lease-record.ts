@@ -34,8 +34,8 @@ export interface LeaseRecordOptions {
   /** How long a Lease that is not renewed remains its holder's. On the wire it is rounded up to whole seconds. */
   readonly leaseDurationMs: number;
   /**
-   * Whether a holder has certainly ceased to write under the Lease, so that its Lease need not expire. Asked right before
-   * the Lease is acquired.
+   * Whether a holder has certainly ceased to write under the Lease, so that its Lease need not expire. Asked right
+   * before the Lease is acquired.
    * @default () => false
    */
   readonly hasCeased?: (identity: string) => boolean;
@@ -99,8 +99,8 @@ export class LeaseRecord {
   }
 
   /**
-   * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not taken
-   * back here, since that would hide that it was lost. `known` saves a read.
+   * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not
+   * taken back here, since that would hide that it was lost. `known` saves a read.
    * @param free called if the Lease is nobody else's, before it is written
    * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */

@@ -1,9 +1,9 @@
 /**
  * Mutual exclusion by a coordination.k8s.io/v1 Lease, with the protocol of client-go's leader election: a LeaseLock and
  * another user of that protocol, such as Linkerd's controller, never hold one Lease at once. Time is measured on this
- * process' monotonic clock, so a wall clock that jumps or differs neither ends a Lease early nor prolongs it. That clock
- * stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks. An API server
- * that was away may have been restored from a backup that lacks the Lease, so it must be renewed then, too.
+ * process' monotonic clock, so a wall clock that jumps or differs neither ends a Lease early nor prolongs it. That
+ * clock stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks. An
+ * API server that was away may have been restored from a backup that lacks the Lease, so it must be renewed then, too.
  */
 import { RevokedError } from '../kube/abort.ts';
 import { jittered, sleep } from '../kube/backoff.ts';
@@ -20,14 +20,17 @@ export interface LeaseLockOptions extends LeaseRecordOptions {
   readonly retryPeriodMs: number;
   /** Wait between renewals. @default retryPeriodMs */
   readonly renewEveryMs?: number;
-  /** Of the API server: after one, nothing is written under the Lease until it has been renewed, which is done at once. */
+  /**
+   * Of the API server: after one, nothing is written under the Lease until it has been renewed, which is done at once.
+   */
   readonly interruptions?: Interruptions | undefined;
 }
 
 export interface LeaseHandlers {
   /**
-   * We hold the Lease until `lost` aborts, which it does before the Lease can have expired and before it is released. The
-   * reason is a RevokedError: what is being written is given up, since whoever has the Lease next does not wait for it.
+   * We hold the Lease until `lost` aborts, which it does before the Lease can have expired and before it is released.
+   * The reason is a RevokedError: what is being written is given up, since whoever has the Lease next does not wait for
+   * it.
    */
   held(lost: AbortSignal): void;
   /** Another holds the Lease. Called once for each holder. */
@@ -87,8 +90,8 @@ export class LeaseLock {
   }
 
   /**
-   * Whether the Lease is certainly held at this moment: ask right before each write. After a pause of the process or the
-   * machine it is false at once, while `lost` aborts only when a timer fires.
+   * Whether the Lease is certainly held at this moment: ask right before each write. After a pause of the process or
+   * the machine it is false at once, while `lost` aborts only when a timer fires.
    */
   get mayWrite(): boolean {
     if (this.#held === undefined) return false;
@@ -121,9 +124,9 @@ export class LeaseLock {
   }
 
   /**
-   * Acquires the Lease, keeps it, and acquires it again when it was lost, until `signal` aborts; then releases it, within
-   * 2 s. Never rejects because of a cluster. Stop what writes under the Lease before aborting `signal`: the `lost` signal
-   * aborts then, but the release does not wait for its listeners.
+   * Acquires the Lease, keeps it, and acquires it again when it was lost, until `signal` aborts; then releases it,
+   * within 2 s. Never rejects because of a cluster. Stop what writes under the Lease before aborting `signal`: the
+   * `lost` signal aborts then, but the release does not wait for its listeners.
    */
   async run(signal: AbortSignal, handlers: LeaseHandlers): Promise<void> {
     this.#running = this.#hold(AbortSignal.any([signal, this.#removal.signal]), handlers);

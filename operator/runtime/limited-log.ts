@@ -1,6 +1,6 @@
 /**
- * A logger that writes lines of one message about one Link at a rate (rule G3): whatever a target does, it fills no log.
- * A line that stands for others has their number in field `more`. Lines at `debug` are not limited.
+ * A logger that writes lines of one message about one Link at a rate (rule G3): whatever a target does, it fills no
+ * log. A line that stands for others has their number in field `more`. Lines at `debug` are not limited.
  */
 import type { LogFunction, Logger } from './logger.ts';
 import { LOG_RATE, Throttle } from './rate.ts';

@@ -1,6 +1,6 @@
 /**
- * How often objects had to be created again, since others delete them, and deleted again, since others create them: that is
- * done less and less often, like any other repair. What we undo ourselves is not a repair.
+ * How often objects had to be created again, since others delete them, and deleted again, since others create them:
+ * that is done less and less often, like any other repair. What we undo ourselves is not a repair.
  */
 import { digestOf } from './compare.ts';
 import { type Desired, idOf, type Owned } from './plan.ts';
@@ -11,7 +11,8 @@ export class Lives {
   readonly #namespaceUid: (name: string) => string | undefined;
 
   /**
-   * @param namespaceUid returns the uid of a namespace, if it is known: what went with a namespace that was made anew has
+   * @param namespaceUid returns the uid of a namespace, if it is known: what went with a namespace that was made anew
+   * has
    *   been deleted by nobody
    */
   constructor(repairs: Repairs, namespaceUid: (name: string) => string | undefined = () => undefined) {

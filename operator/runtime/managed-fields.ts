@@ -1,6 +1,6 @@
 /**
- * Who owns which fields of an object (`metadata.managedFields`). Server-side apply leaves alone what other managers own;
- * fields that count in an object of ours are made ours first, so that an apply without them removes them.
+ * Who owns which fields of an object (`metadata.managedFields`). Server-side apply leaves alone what other managers
+ * own; fields that count in an object of ours are made ours first, so that an apply without them removes them.
  */
 import type { FieldsV1, ManagedFieldsEntry } from '../kube/objects.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A kind whose CRD need not be installed: what cannot be read is not known, and nothing may be deleted because of that. It is
- * looked at again for ever.
+ * A kind whose CRD need not be installed: what cannot be read is not known, and nothing may be deleted because of that.
+ * It is looked at again for ever.
  */
 import { aborted } from '../kube/abort.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -11,7 +11,10 @@ import type { Logger } from './logger.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from './reflector.ts';
 import { Store, type StoreListener, type StoreOptions } from './store.ts';
 
-/** Whether objects of a kind can be read: `missing` says that its CRD is not installed, `unknown` that it was not read yet. */
+/**
+ * Whether objects of a kind can be read: `missing` says that its CRD is not installed, `unknown` that it was not read
+ * yet.
+ */
 export type KindState = 'readable' | 'missing' | 'forbidden' | 'unknown';
 
 /** Where the objects of a kind are read. */
@@ -33,7 +36,10 @@ export interface OptionalKindOptions {
 
 /** Learns what becomes of a kind. */
 export interface KindListener<T> extends Omit<StoreListener<T>, 'freed'> {
-  /** {@link OptionalKind.stateIn} may be another, or objects were listed anew; comes after {@link StoreListener.relisted}. */
+  /**
+   * {@link OptionalKind.stateIn} may be another, or objects were listed anew; comes after
+   * {@link StoreListener.relisted}.
+   */
   stateChanged(): void;
   /** The server has been heard: it was listed, or something came by a watch. @default - nothing is done */
   heard?(): void;
@@ -110,8 +116,8 @@ export class OptionalKind<T extends KubeObject> {
   }
 
   /**
-   * Watches until the signal aborts; once, however often it is called. While the kind is not served, one namespace is asked
-   * for it, and not all.
+   * Watches until the signal aborts; once, however often it is called. While the kind is not served, one namespace is
+   * asked for it, and not all.
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#running) return;

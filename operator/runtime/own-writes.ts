@@ -1,7 +1,7 @@
 /**
- * Writes of ours that a watch has not reported yet. A store shows them at once; until the watch catches up, this decides
- * which of its reports are newer than what is shown. Versions are opaque: the report of our write is recognized by its
- * version, and everything that the watch reports before it is older.
+ * Writes of ours that a watch has not reported yet. A store shows them at once; until the watch catches up, this
+ * decides which of its reports are newer than what is shown. Versions are opaque: the report of our write is recognized
+ * by its version, and everything that the watch reports before it is older.
  */
 import type { ObjectMeta } from '../kube/objects.ts';
 

@@ -214,7 +214,8 @@ async function clear<R extends Reason>(
   const former = new Set(goes.filter((each) => tally.isFormer(each)).map(serviceOf));
   const gone = goes.filter((each) => !former.has(serviceOf(each)));
   if (!tally.isViewOld && tally.unreplaced.size === 0) {
-    // Who is stopped in between finds endpoints without a Service, and goes on; a Service without endpoints would get some.
+    // Who is stopped in between finds endpoints without a Service, and goes on; a Service without endpoints would get
+    // some.
     const isLast = ({ of }: Action): boolean => of === ENDPOINTS || of === ENDPOINT_SLICES;
     await tally.execute(
       gone.filter((each) => !isLast(each)),
@@ -240,7 +241,10 @@ const clearings = (foreign: readonly ForeignSlices[], gone: readonly Action[]): 
 const serviceOf = ({ of, object: { metadata } }: Action): string =>
   (of === ENDPOINT_SLICES ? metadata.labels?.[Label.serviceName] : undefined) ?? metadata.name;
 
-/** Returns the name of the Service or the pod in its own cluster that a mirror stands for; its own if it stands for none. */
+/**
+ * Returns the name of the Service or the pod in its own cluster that a mirror stands for; its own if it stands for
+ * none.
+ */
 const standsFor = ({ metadata: { name, annotations } }: KubeObject): string =>
   annotations?.[Annotation.remoteSvcFqName] ?? name;
 
@@ -256,7 +260,9 @@ class Tally<R extends Reason> {
   readonly #refusedNames = new Set<string>();
   /** Names of the objects that could not be replaced, and still exist in their old form or under their former name. */
   readonly unreplaced = new Set<string>();
-  /** Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off. */
+  /**
+   * Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off.
+   */
   readonly #unsettled = new Set<string>();
   /** What those Services stand for that could not be created, although nobody has their names. */
   readonly #uncreated = new Set<string>();
@@ -342,7 +348,10 @@ class Tally<R extends Reason> {
     return names.some((name) => this.unreplaced.has(name) || (op === 'create' && this.#refusedNames.has(name)));
   }
 
-  /** Reports whether a Service stands, under a former name, for what another could not be created for. It stays until then. */
+  /**
+   * Reports whether a Service stands, under a former name, for what another could not be created for. It stays until
+   * then.
+   */
   isFormer({ of, object }: Action): boolean {
     return of === SERVICES && this.#uncreated.has(standsFor(object));
   }
@@ -353,8 +362,8 @@ class Tally<R extends Reason> {
   }
 
   /**
-   * Reports whether an object may be desired. A slice of a Service that may not be created is not: if one is left from an
-   * earlier Service, it is deleted.
+   * Reports whether an object may be desired. A slice of a Service that may not be created is not: if one is left from
+   * an earlier Service, it is deleted.
    */
   readonly isAllowed = ({ of, object: { metadata } }: Desired): boolean =>
     of !== ENDPOINT_SLICES || !this.#refusedNames.has(metadata.labels?.[Label.serviceName] ?? '');

@@ -43,9 +43,9 @@ export const nameOf = ({ plural, group }: Resource): string => `${plural}.${grou
 export const idOf = (of: Resource, object: KubeObject): string => `${nameOf(of)}/${keyOf(object)}`;
 
 /**
- * The actions that lead from `owned` to `desired`; none if they are equivalent. Creations and changes come first, so that
- * an object that replaces another under a new name exists before the old one is deleted. Of two desired objects of one
- * name only the first counts: the API server would refuse to create the other for ever.
+ * The actions that lead from `owned` to `desired`; none if they are equivalent. Creations and changes come first, so
+ * that an object that replaces another under a new name exists before the old one is deleted. Of two desired objects of
+ * one name only the first counts: the API server would refuse to create the other for ever.
  */
 export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
   const { rest, others } = unsettled(desired, owned);
@@ -86,7 +86,9 @@ function unsettled(desired: readonly Desired[], owned: readonly Owned[]) {
 /** The live object that each desired one was last found equivalent to. */
 const settled = new WeakMap<KubeObject, KubeObject>();
 
-/** Whether there is nothing to write. What is desired again and again, since it is not rendered anew, is compared once. */
+/**
+ * Whether there is nothing to write. What is desired again and again, since it is not rendered anew, is compared once.
+ */
 function isSettled({ of, object, comparison }: Desired, live: KubeObject): boolean {
   if (settled.get(object) === live) return true;
   const isSame = isEquivalent(of, object, live, comparison);

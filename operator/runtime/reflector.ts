@@ -1,8 +1,8 @@
 /**
  * Lists, then watches, for ever: reports every object of one resource to a sink. A list is paged. A watch resumes from
- * the last version that it received if the server ended the one before in the ordinary course. Otherwise, or if the server
- * no longer serves that version (410) or the resource (404), the resource is listed again, after a capped, jittered wait,
- * without limit.
+ * the last version that it received if the server ended the one before in the ordinary course. Otherwise, or if the
+ * server no longer serves that version (410) or the resource (404), the resource is listed again, after a capped,
+ * jittered wait, without limit.
  *
  * The wait grows until a watch has lived for a while, whatever is heard on it: a server that answers and ends every
  * watch at once, or has forgotten every version that it gives, is not asked without a pause (rule E11).
@@ -16,7 +16,9 @@ import type { Interruptions } from './interruptions.ts';
 import type { Sink } from './store.ts';
 import { passOn, UnknownEventError } from './watch-event.ts';
 
-/** Each list and watch asks for the client, so that `reconnect` takes up new credentials; both are held to the limits. */
+/**
+ * Each list and watch asks for the client, so that `reconnect` takes up new credentials; both are held to the limits.
+ */
 export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions<T> {
   readonly sink: Sink<T>;
   readonly client: () => KubeClient;
@@ -147,9 +149,9 @@ export class Reflector<T extends KubeObject> {
     this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
     this.#silences = isSilence ? this.#silences + 1 : 0;
     // A server that was away for a moment, even if the next try came too late to notice, may have been restored from a
-    // backup: it may not reach this version for a long time, or have outgrown it by another history. Beyond a limit, only
-    // a list can show that there is less by now. What was not served is another collection once it is: a watch from an
-    // older version opens, and only then fails.
+    // backup: it may not reach this version for a long time, or have outgrown it by another history. Beyond a limit,
+    // only a list can show that there is less by now. What was not served is another collection once it is: a watch
+    // from an older version opens, and only then fails.
     const isUseless = isExpired(error) || isNotFound(error) || error instanceof LimitError;
     const isAway = isUnavailable(error);
     if (isAway && this.#resourceVersion !== undefined) this.#options.interruptions?.noticed();
@@ -158,8 +160,8 @@ export class Reflector<T extends KubeObject> {
     // What happens in the ordinary course is not a failure.
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     this.#failures += 1;
-    // Middleboxes cut quiet connections: whether the server can be read shows in the next attempt (rule E4). One that ends
-    // a watch at once, without an event, has shown it already.
+    // Middleboxes cut quiet connections: whether the server can be read shows in the next attempt (rule E4). One that
+    // ends a watch at once, without an event, has shown it already.
     const isBroken = watch.isOpen && isAway && !isSilence && !(error instanceof UnknownEventError);
     const isUnheard = error instanceof EarlyEndError && !error.heard;
     const isFirst = watch.isSettled || this.#failures === 1;
@@ -173,8 +175,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Whether another watch found that the server had been away while this one was refused: it has nothing to notice that by, and
-   * the server may have been restored meanwhile.
+   * Whether another watch found that the server had been away while this one was refused: it has nothing to notice that
+   * by, and the server may have been restored meanwhile.
    */
   get #wasInterrupted(): boolean {
     return this.#failedMs !== undefined && (this.#options.interruptions?.lastMs ?? -Infinity) >= this.#failedMs;

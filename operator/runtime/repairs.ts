@@ -1,7 +1,7 @@
 /**
- * How often the same content had to be written to an object again, or the same object created or deleted again. Somebody
- * who keeps undoing what we write is answered less and less often; a write that failed has been undone by nobody and does
- * not count. Content is remembered as a digest.
+ * How often the same content had to be written to an object again, or the same object created or deleted again.
+ * Somebody who keeps undoing what we write is answered less and less often; a write that failed has been undone by
+ * nobody and does not count. Content is remembered as a digest.
  */
 import { backoffMs } from '../kube/backoff.ts';
 import type { KubeObject } from '../kube/objects.ts';

@@ -1,8 +1,8 @@
 /**
- * Writes the status of objects of one kind: only one that differs, each object's once in a period, and none that the API
- * server has changed to what there is already. One that somebody else writes too, another implementation of an API, or
- * another operator that sees other clusters, is written less and less often. It is written whole, conditions of others
- * included, so only over the version that it was made from.
+ * Writes the status of objects of one kind: only one that differs, each object's once in a period, and none that the
+ * API server has changed to what there is already. One that somebody else writes too, another implementation of an API,
+ * or another operator that sees other clusters, is written less and less often. It is written whole, conditions of
+ * others included, so only over the version that it was made from.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../kube/client.ts';

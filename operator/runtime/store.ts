@@ -56,8 +56,8 @@ export interface StoreListener<T> {
   /** An object was created, changed or deleted by others. @default - nothing is done */
   changed?(change: Change<T>): void;
   /**
-   * Our own deletion of an object was accepted, and is shown: its name is free, unless a finalizer holds the object. Then
-   * {@link StoreListener.changed} comes as well, once the object is gone. @default - nothing is done
+   * Our own deletion of an object was accepted, and is shown: its name is free, unless a finalizer holds the object.
+   * Then {@link StoreListener.changed} comes as well, once the object is gone. @default - nothing is done
    */
   freed?(object: T): void;
 }
@@ -289,9 +289,9 @@ export class Store<T extends KubeObject> implements Lister<T> {
 }
 
 /**
- * Returns what is held if the listed object is the same: what readers and indexes hold stays the very object that `wrote`
- * and `deleted` are called with. A version does not decide it: a server that was restored from a backup gives those that
- * were lost once more, to other content.
+ * Returns what is held if the listed object is the same: what readers and indexes hold stays the very object that
+ * `wrote` and `deleted` are called with. A version does not decide it: a server that was restored from a backup gives
+ * those that were lost once more, to other content.
  */
 function unlessSame<T extends KubeObject>(held: ReadonlyMap<string, T>, listed: T): T {
   const before = held.get(keyOf(listed));

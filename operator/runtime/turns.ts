@@ -1,6 +1,6 @@
 /**
- * Turns of the event loop (rule E10). Work that takes long gives the loop back now and then, so that Leases are renewed,
- * and probes and other Links go on; of those who wait for it, one goes on in each turn.
+ * Turns of the event loop (rule E10). Work that takes long gives the loop back now and then, so that Leases are
+ * renewed, and probes and other Links go on; of those who wait for it, one goes on in each turn.
  */
 
 export interface Turns {

@@ -3,7 +3,9 @@
 /** What a value costs besides its text. */
 const VALUE_BYTES = 16;
 
-/** Returns the bytes that a JSON value takes in memory: its texts, names of fields among them, and a bit for each value. */
+/**
+ * Returns the bytes that a JSON value takes in memory: its texts, names of fields among them, and a bit for each value.
+ */
 export function weightOf(value: unknown): number {
   if (typeof value === 'string') return VALUE_BYTES + Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return VALUE_BYTES;

@@ -1,4 +1,7 @@
-/** Says what the import policy of a Link does not admit (rules N1, N2), as the Link's status and `linkspan plan` show it. Pure. */
+/**
+ * Says what the import policy of a Link does not admit (rules N1, N2), as the Link's status and `linkspan plan` show
+ * it. Pure.
+ */
 import type { LinkSettings } from '../../crds/index.ts';
 import { splitKey } from '../kube/objects.ts';
 import { type MirrorStatus, notMirrored } from '../mirror/status.ts';

@@ -1,4 +1,7 @@
-/** How an API server is reached, and with which credentials: all that a client needs of a kubeconfig, or of a pod's own account. */
+/**
+ * How an API server is reached, and with which credentials: all that a client needs of a kubeconfig, or of a pod's own
+ * account.
+ */
 
 /** Headers of a request; one that is there several times has several values. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;

@@ -8,7 +8,8 @@ import { TerminalError } from '../errors.ts';
 import type { ClusterAccess, TlsMaterial } from './access.ts';
 
 /**
- * What a client needs of client-node's kubeconfig, at its current context, with whichever credentials client-node supports.
+ * What a client needs of client-node's kubeconfig, at its current context, with whichever credentials client-node
+ * supports.
  * @throws TerminalError `InvalidKubeconfig` if it has no cluster for its current context
  */
 export async function clientNodeAccess(config: KubeConfig): Promise<ClusterAccess> {

@@ -1,7 +1,7 @@
 /**
- * The login program of a kubeconfig (client-go's exec plugin): what it prints are credentials, which are used until they
- * expire or are refused. It has the terminal for its questions when there is one. Whatever goes wrong with it becomes one
- * line, without what it printed on stdout.
+ * The login program of a kubeconfig (client-go's exec plugin): what it prints are credentials, which are used until
+ * they expire or are refused. It has the terminal for its questions when there is one. Whatever goes wrong with it
+ * becomes one line, without what it printed on stdout.
  */
 import { loadAll } from 'js-yaml';
 import { cut, LOGIN_FAILED, TerminalError } from '../errors.ts';

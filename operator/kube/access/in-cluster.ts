@@ -1,6 +1,6 @@
 /**
- * Access to our own cluster: in a pod by the files that Kubernetes mounts, elsewhere by a kubeconfig, whose reader a pod
- * does not load.
+ * Access to our own cluster: in a pod by the files that Kubernetes mounts, elsewhere by a kubeconfig, whose reader a
+ * pod does not load.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,6 @@
-/** Access to the API server of a context: its address, what proves it, the proxy on the way, and the user's credentials. */
+/**
+ * Access to the API server of a context: its address, what proves it, the proxy on the way, and the user's credentials.
+ */
 import type { ClusterAccess, TlsMaterial } from './access.ts';
 import { type SourceKubeconfig, titleOf, within } from './kubeconfig-context.ts';
 import type { KubeconfigCluster } from './kubeconfig-file.ts';

@@ -1,7 +1,7 @@
 /**
- * What one file of a kubeconfig says, in the shape of client-go's `clientcmd/api/v1`. As kubectl has it, unknown fields mean
- * nothing, a field of another type than its own is an error, and paths are those of files beside this one. No error quotes
- * what a file holds.
+ * What one file of a kubeconfig says, in the shape of client-go's `clientcmd/api/v1`. As kubectl has it, unknown fields
+ * mean nothing, a field of another type than its own is an error, and paths are those of files beside this one. No
+ * error quotes what a file holds.
  */
 import { boolYaml11Tag, CORE_SCHEMA, loadAll, mergeTag } from 'js-yaml';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Which files a kubeconfig is made of, and what they say together: kubectl's loading rules. Of several files the first that
- * has a cluster, user or context of a name wins, the first that sets a current context sets it, and a file that is missing
- * or empty is skipped, unless it is the one that was named.
+ * Which files a kubeconfig is made of, and what they say together: kubectl's loading rules. Of several files the first
+ * that has a cluster, user or context of a name wins, the first that sets a current context sets it, and a file that is
+ * missing or empty is skipped, unless it is the one that was named.
  */
 import { accessSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';

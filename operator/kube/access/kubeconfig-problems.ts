@@ -1,4 +1,7 @@
-/** What is wrong with one cluster and one user of a kubeconfig, as kubectl judges them before it asks the cluster anything. */
+/**
+ * What is wrong with one cluster and one user of a kubeconfig, as kubectl judges them before it asks the cluster
+ * anything.
+ */
 import { execProblem } from './exec-plugin.ts';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The certificates of a kubeconfig: those that prove the server, and that of the user. Files are read again, since they are
- * rotated. Where it names no CA, those of the machine count, as for kubectl.
+ * The certificates of a kubeconfig: those that prove the server, and that of the user. Files are read again, since they
+ * are rotated. Where it names no CA, those of the machine count, as for kubectl.
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';

@@ -1,6 +1,6 @@
 /**
- * The kubeconfig of an administrator: of our own cluster, or of those that a command works on. It may use every feature that
- * kubectl has, and means what it means to kubectl; see docs/adr/0018. No message quotes a credential.
+ * The kubeconfig of an administrator: of our own cluster, or of those that a command works on. It may use every feature
+ * that kubectl has, and means what it means to kubectl; see docs/adr/0018. No message quotes a credential.
  */
 import { cut } from '../errors.ts';
 import { type SourceKubeconfig, within } from './kubeconfig-context.ts';

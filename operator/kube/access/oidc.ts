@@ -1,7 +1,7 @@
 /**
- * The ID token that kubectl's `oidc` auth-provider keeps in a kubeconfig. It is used while it is valid. It is not renewed
- * here: an identity provider may replace the refresh token with each renewal, and whoever renews must then write the
- * kubeconfig, or its owner is logged out. kubectl does both.
+ * The ID token that kubectl's `oidc` auth-provider keeps in a kubeconfig. It is used while it is valid. It is not
+ * renewed here: an identity provider may replace the refresh token with each renewal, and whoever renews must then
+ * write the kubeconfig, or its owner is logged out. kubectl does both.
  */
 import type { KubeconfigUser } from './kubeconfig-file.ts';
 

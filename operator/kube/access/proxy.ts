@@ -73,7 +73,10 @@ LOOPBACK.addAddress('::1', 'ipv6');
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Matches an address (`10.0.0.1`), a network (`10.0.0.0/8`) or a name (`a.b`, `.b`, `*.b`), the last two with a port or without. */
+/**
+ * Matches an address (`10.0.0.1`), a network (`10.0.0.0/8`) or a name (`a.b`, `.b`, `*.b`), the last two with a port or
+ * without.
+ */
 function isListed(host: string, port: string, entry: string): boolean {
   const network = /^([^/]+)\/(\d+)$/.exec(entry);
   if (network !== null) {

@@ -1,6 +1,6 @@
 /**
- * Access to an API server whose credentials are replaced while requests go on: the next request has the new ones, and what
- * is under way, watches among it, ends as it would have.
+ * Access to an API server whose credentials are replaced while requests go on: the next request has the new ones, and
+ * what is under way, watches among it, ends as it would have.
  */
 import type { ClusterAccess } from './access.ts';
 

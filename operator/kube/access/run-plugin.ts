@@ -1,7 +1,7 @@
 /**
  * Runs a login program once. With a terminal it has its stdin and stderr, so that a person sees its questions and can
- * answer them; without one, the end of what it writes to stderr is kept for a message, and shown if it takes long. It never
- * outlives its deadline.
+ * answer them; without one, the end of what it writes to stderr is kept for a message, and shown if it takes long. It
+ * never outlives its deadline.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -30,7 +30,10 @@ export interface Ended {
 const MAX_STDOUT = 1024 * 1024;
 const KEPT_STDERR = 4096;
 
-/** A program that fails at once is one line; one that still runs then waits for somebody who must read what it has written. */
+/**
+ * A program that fails at once is one line; one that still runs then waits for somebody who must read what it has
+ * written.
+ */
 const QUIET_MS = 2_000;
 
 /** Programs that ask questions run one after the other: they share a terminal. */

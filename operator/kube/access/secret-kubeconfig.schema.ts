@@ -1,6 +1,6 @@
 /**
- * What a kubeconfig from a Secret may hold: the fields of one cluster and one user, each checked for what a client makes
- * of it. Everything else is refused by name, with the reason and what to do instead; no error quotes a value.
+ * What a kubeconfig from a Secret may hold: the fields of one cluster and one user, each checked for what a client
+ * makes of it. Everything else is refused by name, with the reason and what to do instead; no error quotes a value.
  */
 import type { Checked, FieldError } from '../../../crds/field-error.ts';
 import { compile } from '../../../crds/validate.ts';

@@ -1,6 +1,6 @@
 /**
- * The credentials of a user of a kubeconfig, as they are now. As for kubectl, a token, password or certificate of its own
- * goes before a login program, and that before an ID token.
+ * The credentials of a user of a kubeconfig, as they are now. As for kubectl, a token, password or certificate of its
+ * own goes before a login program, and that before an ID token.
  */
 import { LOGIN_FAILED, TerminalError } from '../errors.ts';
 import { bearer, type ClusterAccess, type Headers, type TlsMaterial } from './access.ts';

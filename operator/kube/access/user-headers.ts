@@ -1,4 +1,7 @@
-/** The headers that a user of a kubeconfig authenticates with, and those by which it acts as another: what kubectl sends. */
+/**
+ * The headers that a user of a kubeconfig authenticates with, and those by which it acts as another: what kubectl
+ * sends.
+ */
 import { readFile } from 'node:fs/promises';
 import { bearer, type Headers } from './access.ts';
 import type { KubeconfigUser } from './kubeconfig-file.ts';

@@ -120,10 +120,10 @@ export class SlicesByName {
   }
 
   /**
-   * Watches these names. Names that are no longer wanted stay while their watch has others that are, until it is started
-   * anew: watching a few too many costs less than a new list. When names are missing, watches of which half the names or
-   * fewer are wanted are joined, so that there are never more than two for each hundred names that were wanted then, and
-   * one.
+   * Watches these names. Names that are no longer wanted stay while their watch has others that are, until it is
+   * started anew: watching a few too many costs less than a new list. When names are missing, watches of which half the
+   * names or fewer are wanted are joined, so that there are never more than two for each hundred names that were wanted
+   * then, and one.
    */
   #want(names: ReadonlySet<string>): void {
     const missing = [...names].filter((name) => !this.#byName.has(name));
