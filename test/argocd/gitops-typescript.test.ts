@@ -21,8 +21,10 @@ const ROOT = 'linkspan';
 const DEADLINE_MS = 120_000;
 const applicationOf = (member: Member): string => `${ROOT}-${member}`;
 
-const pairsAmong = (members: readonly Member[]): readonly ClusterPair[] =>
-  members.flatMap((source) => members.filter((target) => target !== source).map((target) => ({ source, target })));
+const pairsWithout = (members: readonly Member[], leaving: Member): readonly ClusterPair[] =>
+  members
+    .filter((source) => source !== leaving)
+    .flatMap((source) => members.filter((target) => target !== source).map((target) => ({ source, target })));
 
 /** @param leaving the member that has no Links any more, and keeps its operator */
 const inventory = (members: readonly Member[], leaving?: Member): Inventory => ({
@@ -31,10 +33,7 @@ const inventory = (members: readonly Member[], leaving?: Member): Inventory => (
     gatewayAddresses: [GATEWAYS[name]],
     ...(name === leaving && { operator: true as const }),
   })),
-  topology:
-    leaving === undefined
-      ? { type: 'full-mesh' }
-      : { type: 'pairs', pairs: pairsAmong(members.filter((each) => each !== leaving)) },
+  topology: leaving === undefined ? { type: 'full-mesh' } : { type: 'pairs', pairs: pairsWithout(members, leaving) },
   destinations: { [HUB]: { server: IN_CLUSTER } },
 });
 

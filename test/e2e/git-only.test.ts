@@ -268,16 +268,20 @@ onReal('two clusters that were brought up from Git alone', () => {
     const { members, ...rest } = await clusterFile();
     const pairs = [
       { source: 'east', target: 'west' },
+      { source: 'east', target: 'north' },
       { source: 'west', target: 'east' },
+      { source: 'west', target: 'north' },
     ];
     await synthesize({ ...rest, members: members.map(leaving('north')), topology: { type: 'pairs', pairs } });
-    const [unlink = '', , secrets = ''] = await commandsOf('Remove a cluster');
+    const [unlink = '', leave = '', secrets = ''] = await commandsOf('Remove a cluster');
     expect(unlink).toContain('in east west north; do');
     // There is no cluster north here.
-    const known = unlink.replaceAll('east west north', 'east west').replace(/^kubectl --context=north .*$/m, '');
-    expect(await shell(known)).toContain('link.multicluster.linkerd.io "north" deleted');
+    const known = (commands: string): string =>
+      commands.replaceAll('east west north', 'east west').replace(/^kubectl --context=north .*$/m, '');
+    expect(await shell(known(unlink))).not.toContain('link.multicluster.linkerd.io "north" deleted');
     await commit();
     await synthesize({ ...rest, members: members.filter(({ name }) => name !== 'north') });
+    expect(await shell(known(leave))).toContain('link.multicluster.linkerd.io "north" deleted');
     await shell(secrets);
     await commit();
 
@@ -313,7 +317,7 @@ onReal('two clusters that were brought up from Git alone', () => {
     await east.operator?.stop();
     const alone = 'warning: linkspan.yaml: members: a single cluster has nothing to link with\n';
     await synthesize({ ...rest, members: unlinked.filter(({ name }) => name === 'west') }, alone);
-    await shell(leave);
+    await shell(leave.replaceAll('east west east', 'west east').replaceAll('in east west;', 'in west;'));
     expect(await east.client.get(namespace(LINKS_NAMESPACE))).toBeUndefined();
     const crds = await east.client.list({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' });
     const names = (all: readonly ObjectRef[]) => all.map(({ metadata }) => metadata.name).sort();

@@ -22,12 +22,12 @@ export const clusterSetProps = (clusters: number): ClusterSetProps => ({
   credentials: { type: 'external-secret', store: { name: 'vault' } },
 });
 
-/** The same, where the last of the clusters has no Links any more, and keeps its operator: it is to leave the set next. */
+/** The same, where the last of the clusters has no Links any more, and keeps its operator; others still use it. It is to leave the set next. */
 export const leavingProps = (clusters: number): ClusterSetProps => {
   const { members, ...props } = clusterSetProps(clusters);
   const stay = members.slice(0, -1).map(({ name }) => name);
   const pairs = stay.flatMap((source) =>
-    stay.filter((target) => target !== source).map((target) => ({ source, target })),
+    members.filter(({ name }) => name !== source).map(({ name }) => ({ source, target: name })),
   );
   return {
     ...props,

@@ -289,7 +289,7 @@ describe('linkspan synth --check', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('--- a/c01/3-link-c02.yaml\n+++ b/c01/3-link-c02.yaml\n@@ ');
     expect(stdout).toContain('\n-  gatewayAddress: gateway.c2.example.com\n+  gatewayAddress: 203.0.113.7\n');
-    expect(stdout).toContain('--- a/c01/3-link-c03.yaml\n+++ /dev/null\n');
+    expect(stdout).toContain('--- a/c03/3-link-c01.yaml\n+++ /dev/null\n');
     expect(await treeOf('clusters')).toEqual(before);
   });
 
