@@ -30,8 +30,7 @@ export const strandedMirrors = (output: string, tree: Tree, changes: readonly Fi
 };
 
 const remedy = (output: string, cluster: string, stays: boolean): string => {
-  const mirrors = `kubectl --context=${cluster} get services --all-namespaces --selector=${Label.clusterName}`;
-  const wait = `render, apply, and wait until \`${mirrors}\` finds none`;
+  const wait = `render, apply, and wait until no Service of ${cluster} has the label ${Label.clusterName}`;
   return stays
     ? `write operator: true of member ${cluster}, ${wait}; then remove operator`
     : `keep member ${cluster} for now, with operator: true and by topology without Links; ${wait}; then remove the member. Of a cluster that is gone already, delete ${output}/${cluster} first`;

@@ -145,7 +145,7 @@ describe('linkspan synth', () => {
     const refusal = (cluster: string, link: string, remedy: string): string =>
       `error: clusters: ${cluster}/2-deployment-linkspan-operator.yaml: must not be removed together with 3-link-${link}.yaml: nothing would remove the mirrors of the Links (${remedy})\n`;
     const wait = (cluster: string): string =>
-      `render, apply, and wait until \`kubectl --context=${cluster} get services --all-namespaces --selector=mirror.linkerd.io/cluster-name\` finds none`;
+      `render, apply, and wait until no Service of ${cluster} has the label mirror.linkerd.io/cluster-name`;
     const leave = (cluster: string): string =>
       `keep member ${cluster} for now, with operator: true and by topology without Links; ${wait(cluster)}; then remove the member. Of a cluster that is gone already, delete clusters/${cluster} first`;
 
