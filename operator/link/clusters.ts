@@ -210,9 +210,8 @@ export class Clusters {
       case 'continue': {
         const { link } = assignment;
         const isKept = running instanceof Keeping && running.link === link.name;
-        const goesOn = running === undefined || isKept || this.#sessions.serves(running, link);
-        if (!goesOn) return this.#end(cluster, running);
         if (running !== undefined && this.#sessions.serves(running, link)) this.#sessions.confirm(running, link);
+        else if (running !== undefined && !isKept) return this.#end(cluster, running);
         if (running === undefined && !(await this.#resume(cluster, link, signal))) return { again: true };
         await this.#forgetOthers(cluster, link.name, signal);
         break;

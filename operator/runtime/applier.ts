@@ -294,5 +294,5 @@ export class Applier {
 }
 
 /** Why an object of ours cannot be created anew yet. */
-const heldText = ({ kind }: Resource, { metadata: { namespace, name, finalizers = [] } }: KubeObject): string =>
-  `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name} is being deleted, and is held by finalizers: ${cut(finalizers.join(', '))}; have whoever set them remove them`;
+const heldText = ({ kind }: Resource, object: KubeObject): string =>
+  `${kind} ${keyOf(object)} is being deleted, and is held by finalizers: ${cut((object.metadata.finalizers ?? []).join(', '))}; have whoever set them remove them`;

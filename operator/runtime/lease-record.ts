@@ -70,6 +70,15 @@ export interface HeldByAnother {
   readonly remainingMs: number;
 }
 
+export interface AttemptOptions {
+  /** The Lease as it was acquired or last renewed. @default - it is to be acquired */
+  readonly held?: Held;
+  /** The Lease as it certainly is, which saves a read. @default - it is read */
+  readonly known?: Lease | undefined;
+  /** Called if the Lease is nobody else's, before it is written. @default - nothing is done */
+  readonly free?: () => void;
+}
+
 /** Deadline of a release or removal. */
 const LEAVE_DEADLINE_MS = 2_000;
 
@@ -100,11 +109,10 @@ export class LeaseRecord {
 
   /**
    * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not
-   * taken back here, since that would hide that it was lost. `known` saves a read.
-   * @param free called if the Lease is nobody else's, before it is written
+   * taken back here, since that would hide that it was lost.
    * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */
-  async attempt(signal: AbortSignal, held?: Held, known?: Lease, free?: () => void): Promise<Held | HeldByAnother> {
+  async attempt(signal: AbortSignal, { held, known, free }: AttemptOptions = {}): Promise<Held | HeldByAnother> {
     const { namespace, name, hasCeased = () => false } = this.#options;
     const lease = known ?? (await this.#read(signal));
     const identity = lease?.spec?.holderIdentity ?? '';

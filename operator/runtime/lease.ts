@@ -175,9 +175,7 @@ export class LeaseLock {
       // What is seen late of the last renewal is waited for in vain (rule H10).
       let waitMs = jittered(this.#options.retryPeriodMs / 2);
       try {
-        const attempt = await within(this.#attemptMs, stop, (signal) =>
-          this.#attempt(signal, undefined, undefined, free),
-        );
+        const attempt = await within(this.#attemptMs, stop, (signal) => this.#attempt(signal, { free }));
         if (attempt.holder === 'us') return attempt;
         if (attempt.identity !== holder) handlers.heldByAnother?.((holder = attempt.identity));
         waitMs = Math.min(waitMs, attempt.remainingMs + Math.random() * CONTENTION_MS);
@@ -206,7 +204,7 @@ export class LeaseLock {
       if (leftMs <= 0) return `not renewed for ${this.#lostAfterMs / 1000} s${failing.suffix()}`;
       try {
         const renewal = await within(Math.min(this.#attemptMs, leftMs), stop, (signal) =>
-          this.#attempt(signal, held, known),
+          this.#attempt(signal, { held, known }),
         );
         if (renewal.holder === 'another') return `taken by ${renewal.identity}`;
         this.#held = renewal;

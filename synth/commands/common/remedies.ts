@@ -20,18 +20,21 @@ export const byKubectl = (cluster: NamedCluster, ...words: readonly string[]): s
   quoted(kubectl(cluster, ...words));
 
 /** The flag that names the namespace of the extension, if that is not the usual one. */
-export const within = ({ namespace }: Pick<Place, 'namespace'>): readonly string[] =>
+export const namespaceWords = (namespace: string): readonly string[] =>
   namespace === Default.multiclusterNamespace ? [] : ['--namespace', namespace];
 
-/** The flag that names the namespace of the control plane, if that is not the usual one. */
-const withLinkerd = ({
+/** The flags that name those namespaces of the extension and the control plane that are not the usual ones. */
+const withNamespaces = ({
+  namespace,
   linkerdNamespace = Default.controlPlaneNamespace,
-}: Pick<Place, 'linkerdNamespace'>): readonly string[] =>
-  linkerdNamespace === Default.controlPlaneNamespace ? [] : ['--linkerd-namespace', linkerdNamespace];
+}: Pick<Place, 'namespace' | 'linkerdNamespace'>): readonly string[] => [
+  ...namespaceWords(namespace),
+  ...(linkerdNamespace === Default.controlPlaneNamespace ? [] : ['--linkerd-namespace', linkerdNamespace]),
+];
 
 /** A command of ours in a sentence, with the namespace of the extension where that is not the usual one. */
 export const byLinkspan = (place: Place, ...words: readonly string[]): string =>
-  quoted(linkspan(place, ...words, ...within(place)));
+  quoted(linkspan(place, ...words, ...namespaceWords(place.namespace)));
 
 /** Installs the operator. Only the reader knows from which registry the cluster gets the image. */
 export const byInstall = (place: Place): string =>
@@ -39,7 +42,9 @@ export const byInstall = (place: Place): string =>
 
 /** `linkspan explain` of a Service, a mirror or a ServiceImport, by its namespace and name. */
 export const byExplain = (place: Place, key: string): string => {
-  const flags = within(place).map((word) => (word === '--namespace' ? '--multicluster-namespace' : word));
+  const flags = namespaceWords(place.namespace).map((word) =>
+    word === '--namespace' ? '--multicluster-namespace' : word,
+  );
   return quoted(linkspan(place, 'explain', key, ...flags));
 };
 
@@ -66,7 +71,7 @@ export const linkAgain = (
   target?: NamedCluster,
   ...flags: readonly string[]
 ): string => {
-  const words = ['link', '--name', link.name, ...within(place), ...withLinkerd(place), ...flags, '--apply'];
+  const words = ['link', '--name', link.name, ...withNamespaces(place), ...flags, '--apply'];
   return target === undefined
     ? `${quoted(linkspan(place, ...words))}, with --to-context and the context of ${link.cluster}`
     : quoted(linkspanPair(place, target, ...words));
@@ -85,8 +90,8 @@ export const mintAgain = (
 ): string => {
   const { sourceName } = given;
   const named = sourceName === undefined ? [] : ['--source-name', sourceName];
-  const flags = [...named, ...within(given), ...withLinkerd(given)];
-  return linkspanPair(source, target, 'credentials', 'mint', ...words, '--name', link, ...flags);
+  const flags = ['--name', link, ...named, ...withNamespaces(given)];
+  return linkspanPair(source, target, 'credentials', 'mint', ...words, ...flags);
 };
 
 /** Selects the pods of the operator, whatever installed it. */

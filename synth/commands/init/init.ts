@@ -22,7 +22,7 @@ import {
   reportingProblems,
 } from '../common/command-error.ts';
 import { linkspan, shellWord } from '../common/command-text.ts';
-import { within } from '../common/remedies.ts';
+import { namespaceWords } from '../common/remedies.ts';
 import { EXAMPLE_IMAGE } from '../install/manifests.ts';
 import { clusterNames } from './cluster-name.ts';
 import { composition } from './composition.ts';
@@ -83,7 +83,7 @@ const nextSteps = (
 ): readonly string[] => [
   `next: \`linkspan synth --file ${shellWord(file)}\`, which writes clusters/`,
   ...members.map(({ name, context }) => {
-    const plan = linkspan({ kubeconfig, context }, 'plan', '--file', `clusters/${name}`, ...within({ namespace }));
+    const plan = linkspan({ kubeconfig, context }, 'plan', '--file', `clusters/${name}`, ...namespaceWords(namespace));
     return `then: \`${plan}\`, which shows what the file changes in ${name}`;
   }),
 ];

@@ -56,8 +56,9 @@ const federated = async (cluster: Cluster, links: LinksLeft): Promise<readonly P
     cluster.list(SERVICES, { labelSelector: Label.federated }),
   ]);
   const local = new Set(labelled.map(keyOf));
-  const left = found.filter((each) => followerOf(links, each) !== 'others');
-  return left.map((each) => {
+  return found.flatMap((each) => {
+    const follower = followerOf(links, each);
+    if (follower === 'others') return [];
     const { metadata } = each.service;
     const { member } = each;
     const { namespace = '', name } = metadata;
@@ -66,11 +67,11 @@ const federated = async (cluster: Cluster, links: LinksLeft): Promise<readonly P
     const ending = local.has(`${namespace}/${member}`)
       ? `take its member out with \`${unlabel}\`, or ${removal}`
       : removal;
-    const isStopped = followerOf(links, each) === 'local-mirror';
     return {
       object: cluster.title(SERVICES.kind, metadata),
       reason: 'is a federated Service that nobody would follow',
-      remedy: isStopped ? `scale Deployment ${LOCAL_MIRROR} up, which follows it; or ${ending}` : ending,
+      remedy:
+        follower === 'local-mirror' ? `scale Deployment ${LOCAL_MIRROR} up, which follows it; or ${ending}` : ending,
     };
   });
 };

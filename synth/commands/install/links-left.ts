@@ -8,9 +8,9 @@ import type { Problem } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import type { FederatedService } from '../common/federated.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
+import { namespaceWords } from '../common/remedies.ts';
 import { readWritten, type WrittenLink } from '../migrate/local-state.ts';
 import { type Deployment, isSuspended, replicasOf } from '../migrate/state.ts';
-import { namespaceWords } from './next-step.ts';
 
 /** The Links of a namespace, and who follows what the operator has made of them. */
 export interface LinksLeft {

@@ -1,16 +1,12 @@
 /** What comes after an installation: it depends on what the cluster has. */
-import { Default } from '../../../crds/wire.ts';
 import { printLine, warn } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { linkspan } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
+import { namespaceWords } from '../common/remedies.ts';
 import { operatorRuns } from './rollout.ts';
 import { linkerdControllers } from './survey.ts';
 import { VERSION } from './version.ts';
-
-/** The words that name a namespace which is not the usual one. */
-export const namespaceWords = (namespace: string): readonly string[] =>
-  namespace === Default.multiclusterNamespace ? [] : ['--namespace', namespace];
 
 /** Says what is there now, and the next command. Linkerd's controllers are named: they go on. */
 export const sayNext = async (cluster: Cluster, namespace: string): Promise<void> => {

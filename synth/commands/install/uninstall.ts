@@ -21,6 +21,7 @@ import { type Problem, refuseProblems, reportingProblems } from '../common/comma
 import { linkspan } from '../common/command-text.ts';
 import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
+import { namespaceWords } from '../common/remedies.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
@@ -28,7 +29,6 @@ import { leftovers } from './leftovers.ts';
 import { linkProblems, readLinks } from './links-left.ts';
 import { installManifests } from './manifests.ts';
 import { type Content, othersIn } from './namespace-content.ts';
-import { namespaceWords } from './next-step.ts';
 import { findOurs, isAccessPolicy, isGateway, isOurs } from './ownership.ts';
 import { isOfLinkerd, readerProblems, readersOf } from './readers.ts';
 import { operatorPods } from './rollout.ts';

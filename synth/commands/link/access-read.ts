@@ -72,7 +72,7 @@ export const readAccess = async (
     held,
     flat,
     copies: flat && !readsPodToken(held.copy),
-    exportNamespaces: limit.length === 0 ? undefined : limit,
+    exportNamespaces: limit?.length === 0 ? undefined : limit,
   };
 };
 

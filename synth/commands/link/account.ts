@@ -96,11 +96,13 @@ export const lacksController = ({ rights }: AccountRead): boolean =>
 const grants = (role: Role, resource: string): boolean =>
   (role.rules ?? []).some(({ resources }) => resources?.includes(resource));
 
-/** The only namespaces that an account may read; none if it may read all. */
-export const limitsOf = ({ rights }: AccountRead): readonly string[] =>
-  rights.flatMap(({ of, object }) =>
+/** The only namespaces that an account may read; undefined if it may read all. */
+export const limitsOf = ({ rights }: AccountRead): readonly string[] | undefined => {
+  const limits = rights.flatMap(({ of, object }) =>
     of === ROLES && grants(object, 'services') ? [object.metadata.namespace ?? ''] : [],
   );
+  return limits.length === 0 ? undefined : limits;
+};
 
 /** Reports whether an account may renew a token of its own. */
 export const mayRenew = ({ rights }: AccountRead): boolean =>

@@ -59,11 +59,10 @@ const isLongLived = ({ longLivedToken }: AllowFlags, flat: boolean): boolean => 
 
 /** The manifests of an account: what no flag says of it stays. */
 const manifestsOf = (read: AccountRead, flags: AllowFlags): readonly ApiJson[] => {
-  const limits = limitsOf(read);
   const flat = flags.flat ?? isFlat(read);
   return accessManifests(read, {
     flat,
-    exportNamespaces: flags.exportNamespaces ?? (limits.length === 0 ? undefined : limits),
+    exportNamespaces: flags.exportNamespaces ?? limitsOf(read),
     lacksController: lacksController(read),
     peerSecret: read.peers[0]?.metadata.name ?? freePeerName(read.name, read.peers),
     tokenSecret: isLongLived(flags, flat)

@@ -75,8 +75,7 @@ const generate = async (
   };
   const federation = federationOf({ federation: flags.federation, gateway: flags.gateway, flat });
   const isDiscovered = flat || flags.remoteDiscoverySelector !== undefined;
-  const limits = limitsOf(account);
-  const exportNamespaces = limits.length === 0 ? undefined : limits;
+  const exportNamespaces = limitsOf(account);
   const link = linkManifest(settings, { ...flags, selectors, federation, flat: isDiscovered, exportNamespaces });
   const server = apiServerOf(target.reachedBy, apiServerAddress);
   const apiServer = { ...server, caData: server.caData ?? (await caOf(target, account)) };

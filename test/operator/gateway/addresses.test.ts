@@ -125,19 +125,28 @@ describe('the addresses of a gateway (C2)', () => {
     await done;
   });
 
-  it('L127 stay while DNS answers about the other family alone, however often, and that is a problem', async () => {
-    let answer: readonly string[] | ResolvedHost = ['203.0.113.1', '2001:db8::1'];
-    const families: ReadonlySet<IpFamily> = new Set(['IPv4', 'IPv6']);
+  /** What is known of a name after ten answers that are another one than the first. */
+  const afterTen = async (
+    first: readonly string[],
+    then: readonly string[] | ResolvedHost,
+    families: ReadonlySet<IpFamily> = IPV4,
+  ): Promise<GatewayAddressState | undefined> => {
+    let answer: readonly string[] | ResolvedHost = first;
     const { states, stop, done } = watching(['gw.example'], async () => answer, { families });
     await pass(0);
-    answer = { addresses: ['2001:db8::2'], unanswered: { family: 'IPv4', reason: 'no answer' } };
+    answer = then;
     await pass(10 * PERIOD_MS);
-    expect(states.at(-1)).toEqual({
+    stop.abort();
+    await done;
+    return states.at(-1);
+  };
+
+  it('L127 stay while DNS answers about the other family alone, however often, and that is a problem', async () => {
+    const half: ResolvedHost = { addresses: ['2001:db8::2'], unanswered: { family: 'IPv4', reason: 'no answer' } };
+    expect(await afterTen(['203.0.113.1', '2001:db8::1'], half, new Set(['IPv4', 'IPv6']))).toEqual({
       addresses: ['2001:db8::1', '2001:db8::2', '203.0.113.1'],
       problems: ['gw.example: its IPv4 addresses are not known: no answer'],
     });
-    stop.abort();
-    await done;
   });
 
   it('L127 need no answer about a family that the cluster lacks', async () => {
@@ -150,29 +159,16 @@ describe('the addresses of a gateway (C2)', () => {
   });
 
   it('L128 stay while a name leads to another family alone, and that is a problem', async () => {
-    let answer = ['203.0.113.1'];
-    const { states, stop, done } = watching(['gw.example'], async () => answer);
-    await pass(0);
-    answer = ['2001:db8::1'];
-    await pass(10 * PERIOD_MS);
-    expect(states.at(-1)).toEqual({
+    expect(await afterTen(['203.0.113.1'], ['2001:db8::1'])).toEqual({
       addresses: ['203.0.113.1'],
       problems: ['gw.example: none of its addresses has an IP family of this cluster (IPv4)'],
     });
-    stop.abort();
-    await done;
   });
 
   it('stay while a name leads nowhere that endpoints may lead', async () => {
-    let answer = ['203.0.113.1'];
-    const { states, stop, done } = watching(['gw.example'], async () => answer);
-    await pass(0);
-    answer = ['127.0.0.1'];
-    await pass(10 * PERIOD_MS);
-    expect(states.at(-1)?.addresses).toEqual(['203.0.113.1']);
-    expect(states.at(-1)?.problems.join()).toContain('127.0.0.1: must not be a loopback');
-    stop.abort();
-    await done;
+    const state = await afterTen(['203.0.113.1'], ['127.0.0.1']);
+    expect(state?.addresses).toEqual(['203.0.113.1']);
+    expect(state?.problems.join()).toContain('127.0.0.1: must not be a loopback');
   });
 
   it('stay as they were when a lookup fails, which is told, as is its end', async () => {

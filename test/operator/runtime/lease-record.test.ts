@@ -34,7 +34,7 @@ describe('a Lease', () => {
     if (held.holder !== 'us') throw new Error('not held');
     await pass(5_000);
     const read = vi.spyOn(leases.client, 'read');
-    expect((await record.attempt(signal, held, held.lease)).holder).toBe('us');
+    expect((await record.attempt(signal, { held, known: held.lease })).holder).toBe('us');
     expect(read).not.toHaveBeenCalled();
     expect(leases.get('lock')?.spec).toMatchObject({
       acquireTime: '2026-01-01T00:00:00.000000Z',
@@ -61,8 +61,8 @@ describe('a Lease', () => {
     await record.leave(() => 'release');
     await recordOf('b').attempt(signal);
     await pass(60_000);
-    expect(await record.attempt(signal, held)).toMatchObject({ holder: 'another', identity: 'b' });
-    expect(await record.attempt(signal, held)).toMatchObject({ holder: 'another', identity: 'b' });
+    expect(await record.attempt(signal, { held })).toMatchObject({ holder: 'another', identity: 'b' });
+    expect(await record.attempt(signal, { held })).toMatchObject({ holder: 'another', identity: 'b' });
   });
 
   it('is free at once when it is released, and gone when it is deleted; that of another stays', async () => {
@@ -118,12 +118,12 @@ describe('a Lease', () => {
     if (held.holder !== 'us') throw new Error('not held');
     expect(leases.get('lock')?.metadata.annotations).toEqual({ cluster: 'west' });
     leases.put('lock', 'a', { cluster: 'east' });
-    await expect(record.attempt(signal, held)).rejects.toThrow('Lease ns/lock has come to have cluster: "east"');
+    await expect(record.attempt(signal, { held })).rejects.toThrow('Lease ns/lock has come to have cluster: "east"');
     expect(found).toEqual([{ cluster: 'east' }]);
     leases.put('lock', 'a', { cluster: 'south' });
-    expect((await record.attempt(signal, held)).holder).toBe('us');
+    expect((await record.attempt(signal, { held })).holder).toBe('us');
     leases.put('lock', 'a');
-    expect((await record.attempt(signal, held)).holder).toBe('us');
+    expect((await record.attempt(signal, { held })).holder).toBe('us');
     expect(leases.get('lock')?.metadata.annotations).toEqual({ cluster: 'west' });
   });
 });
