@@ -84,6 +84,7 @@ export class Clusters {
   linkChanged(name: string): void {
     this.#enqueue(name);
     this.#links.changed(name);
+    this.#sessions.linkChanged(name);
   }
 
   /** Enqueues a cluster that may have gained or lost a Link. */

@@ -80,11 +80,11 @@ export class Removal {
   }
 
   /**
-   * Returns findings for the status of the Link. The Link names another cluster now, and is served for that cluster
-   * once this removal has ended.
+   * Returns findings for the status of the Link. The Link, or the one that had its name before, named this cluster. It
+   * is served once this removal has ended.
    */
   findings(): SessionFindings {
-    const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;
+    const message = `the mirrors of cluster ${this.#cluster}, which a Link of this name left, are being removed first`;
     return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.lease.heldBy };
   }
 

@@ -108,11 +108,22 @@ export class Sessions {
    */
   remove(cluster: string, name: string): Removal {
     const { env, links } = this.#options;
-    const link = links.get(name);
-    const removal = new Removal(name, cluster, env, link ?? NOBODY);
+    // The Link may be deleted, and made anew during the removal.
+    const report: LinkReport = {
+      statusChanged: () => links.get(name)?.statusChanged(),
+      event: (...event) => links.get(name)?.event(...event),
+    };
+    const removal = new Removal(name, cluster, env, report);
     this.#sessions.set(cluster, removal);
-    if (link !== undefined) link.work = removal;
+    this.linkChanged(name);
     return removal;
+  }
+
+  /** Gives a Link the removal of what a Link of its name left: the Link may have been made anew since that began. */
+  linkChanged(name: string): void {
+    const link = this.#options.links.get(name);
+    const removal = [...this.#sessions.values()].find((work) => work instanceof Removal && work.link === name);
+    if (link !== undefined && removal !== undefined && link.work === undefined) link.work = removal;
   }
 
   /** Notes that a removal has ended without being stopped. */
@@ -192,6 +203,3 @@ export class Sessions {
     session.setCredentials(this.#options.secretOf(session.settings.credentialsSecret));
   }
 }
-
-/** Discards reports for a Link that no longer exists: there is no status to write, and no object for Events. */
-const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };

@@ -533,4 +533,10 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'nobody puts a finalizer on an object of a history',
   },
+  {
+    rule: 'L145',
+    by: 'a reading of the code',
+    defects: ['L145 a Link that is made anew during the removal of its former mirrors does not know of it'],
+    outside: 'no rule of the judge says which reason a Link has while the mirrors of a former one are being removed',
+  },
 ];

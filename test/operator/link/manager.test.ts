@@ -472,6 +472,27 @@ describe('the manager of Links', () => {
       await eventually('none is listed (L143)', async () => statusOf('west')?.mirrors?.total === 0);
     });
 
+    it('says so of a Link that was made anew meanwhile as well (L145)', async () => {
+      await start(() => {
+        mirrors('a');
+        put('west');
+      });
+      await untilServed({ west: 'west' });
+      let isRemoving = false;
+      const match = ({ verb }: { readonly verb: string }): boolean => {
+        isRemoving ||= verb === 'delete';
+        return verb === 'delete';
+      };
+      stage.east.faults.refuse({ failure: { kind: 'status', code: 503 }, match });
+      remove('west');
+      await eventually('its mirrors are being removed', async () => isRemoving);
+      put('west', { targetClusterName: 'north' });
+      await until('west', 'Synced', 'RemovingMirrors');
+      stage.east.faults.clear();
+      await untilServed({ west: 'north' });
+      expect(stage.has()).toBe(true);
+    });
+
     it('serves it again for the former when it comes back meanwhile', async () => {
       await start(() => {
         mirrors('a');
