@@ -70,8 +70,11 @@ const PREFIX = 'linkspan-';
 /** The set of clients that an object of ours is for, or what else it is; undefined if it is not ours. */
 export const setOf = ({ metadata: { labels } }: KubeObject): string | undefined => labels?.[Label.gatewayAccess];
 
-/** Names a set of clients by its content: a set never changes, it is replaced by another. */
-export const setId = (identities: Identities): string => hash('sha256', JSON.stringify(identities), 'hex').slice(0, 12);
+/**
+ * Names a set of clients by its content: a set never changes, it is replaced by another. It is 128 bits of a hash, so
+ * that nobody finds clients of his own whose set has the name of another.
+ */
+export const setId = (identities: Identities): string => hash('sha256', JSON.stringify(identities), 'hex').slice(0, 32);
 
 /** Name of the MeshTLSAuthentication of a set. */
 export const authenticationName = (set: string): string => PREFIX + set;
@@ -86,12 +89,12 @@ export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
 
 /**
  * The set and the number of a route, by its name alone: anybody may edit its label. Undefined if the name is of another
- * make.
+ * make, as those of earlier operators are, whose sets have 48 bits.
  */
 export function placeOf({
   metadata: { name },
 }: KubeObject): { readonly set: string; readonly index: number } | undefined {
-  const [, set, index] = /^linkspan-([\da-f]{12})-(0|[1-9]\d{0,5})$/.exec(name) ?? [];
+  const [, set, index] = /^linkspan-([\da-f]{32})-(0|[1-9]\d{0,5})$/.exec(name) ?? [];
   return set === undefined ? undefined : { set, index: Number(index) };
 }
 

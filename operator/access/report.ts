@@ -58,7 +58,10 @@ export class AccessReport {
       ]);
     }
     this.#record(findings);
-    this.#options.metrics.setGatewayAccess(state, admitted.size, observed.exports.length - admitted.size);
+    this.#options.metrics.setGatewayAccess(state, {
+      admitted: admitted.size,
+      refused: observed.exports.length - admitted.size,
+    });
     if (lacksNetworks && this.#state !== state) this.#networksGone(observed);
     this.#log(state, failure, foreign.map(keyOf));
   }
@@ -69,6 +72,7 @@ export class AccessReport {
     const message = `${kinds} cannot be read in the operator's namespace: install Linkerd's CRDs, and grant the rights of the operator`;
     const findings = [...exports()].slice(0, MAX_FAILURES).map(({ key }) => [key, [notWritten(message)]] as const);
     this.#record(new Map(findings));
+    this.#options.metrics.setGatewayAccess('pending');
     this.#log('pending', message, []);
   }
 

@@ -15,10 +15,15 @@ export function accessMetrics({ gauge }: Instruments) {
     'state',
   );
   return {
-    /** Sets the state of the policy, and how many exports are admitted and how many are not. */
-    setGatewayAccess: (now: (typeof STATES)[number], admitted: number, refused: number): void => {
+    /**
+     * Sets the state of the policy, and how many exports are admitted and how many are not.
+     * @param counts undefined if they are not known: they stay as they were
+     */
+    setGatewayAccess: (now: (typeof STATES)[number], counts?: { admitted: number; refused: number }): void => {
       for (const each of STATES) if (each !== now) state.remove({ state: each });
       state.set({ state: now }, 1);
+      if (counts === undefined) return;
+      const { admitted, refused } = counts;
       exports.set({ admitted: 'true' }, admitted);
       exports.set({ admitted: 'false' }, refused);
     },

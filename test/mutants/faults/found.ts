@@ -539,4 +539,16 @@ export const FOUND: readonly Fault[] = [
     defects: ['L145 a Link that is made anew during the removal of its former mirrors does not know of it'],
     outside: 'no rule of the judge says which reason a Link has while the mirrors of a former one are being removed',
   },
+  {
+    rule: 'L146',
+    by: 'a reading of the code',
+    defects: ['L146 a set of clients has a name that others can be found for'],
+    outside: 'nobody who writes a history computes 2^48 hashes',
+  },
+  {
+    rule: 'L147',
+    by: 'a reading of the code',
+    defects: ['L147 a policy that cannot be read any more is measured as it was'],
+    outside: 'the histories of the gateway policy are its own: test/operator/access/histories.test.ts',
+  },
 ];

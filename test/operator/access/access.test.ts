@@ -97,7 +97,7 @@ describe('the policy of the gateway', () => {
     return model.request(client, `${name}.shop.svc.cluster.local`);
   };
   /** Waits until something holds, while the policy controller takes all routes. */
-  const comes = (what: string, holds: () => boolean): Promise<unknown> =>
+  const comes = (what: string, holds: () => boolean | Promise<boolean>): Promise<unknown> =>
     eventually(what, () => {
       accept();
       return Promise.resolve(holds());
@@ -144,6 +144,34 @@ describe('the policy of the gateway', () => {
     expect([...events].sort()).toEqual(['shop/silent NoClients', 'shop/wrong InvalidClients']);
     exported('web', 'shop/b');
     await becomes({ 'a.shop asks web': 403, 'b.shop asks web': 200 });
+  });
+
+  it('M4 replaces sets with shorter names, as an older operator left them, and refuses nobody meanwhile', async () => {
+    apply('clients');
+    exported('web', 'shop/a');
+    await start('clients');
+    await becomes({ 'a.shop asks web': 200, 'b.shop asks web': 403 });
+    await comes('it is closed', () => policy().every(({ metadata }) => metadata.name !== 'linkspan-all'));
+    stop.abort();
+    await running;
+    for (const object of policy()) {
+      const older = JSON.stringify(object).replaceAll(/\b([\da-f]{12})[\da-f]{20}\b/g, '$1');
+      if (older === JSON.stringify(object)) continue;
+      const { apiVersion, kind, ...rest } = JSON.parse(older) as Manifest;
+      stage.east.store.delete(apiVersion, kind, LINKS_NAMESPACE, object.metadata.name);
+      stage.east.store.upsert({ apiVersion, kind, ...rest });
+    }
+    const names = (): string =>
+      policy()
+        .map(({ metadata }) => metadata.name)
+        .join(' ');
+    expect(names()).toMatch(/linkspan-[\da-f]{12}-0/);
+    await start('clients');
+    await comes('the names are long', () => {
+      expect([ask(identity('a.shop'), 'web'), ask(identity('b.shop'), 'web')]).toEqual([200, 403]);
+      return !/linkspan-[\da-f]{12}\b/.test(names());
+    });
+    expect(events).toEqual([]);
   });
 
   it('M4 closes a gateway that was open, and deletes the policy for everyone last; and opens it again', async () => {
@@ -241,6 +269,24 @@ describe('the policy of the gateway', () => {
     const refused = (await stage.east.audit()).filter(({ code }) => code === 409);
     expect(refused).toEqual([]);
     expect(events).toEqual([]);
+  });
+
+  it('M7 does not measure as closed what it cannot read any more', async () => {
+    const state = async (): Promise<readonly unknown[] | undefined> =>
+      (await stage.metrics.registry.getSingleMetric('linkspan_gateway_access_state')?.get())?.values.map(
+        ({ labels }) => labels['state'],
+      );
+    apply('exported');
+    exported('web');
+    await start('exported');
+    await comes('it is closed', async () => (await state())?.join() === 'closed');
+    stage.east.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ resource }) => resource === 'httproutes',
+    });
+    stage.east.faults.dropWatches();
+    await comes('it is pending', async () => (await state())?.join() === 'pending');
+    expect(events).toEqual(['shop/web GatewayPolicyNotWritten']);
   });
 
   it('M5 says of an export with opaque ports that they are not admitted', async () => {
