@@ -5,7 +5,14 @@
 import type { GatewayStatus, LinkStatus, MirrorCounts } from '../../../crds/index.ts';
 import { Annotation, LinkApi } from '../../../crds/wire.ts';
 import type { GatewayFindings } from '../../gateway/gateway.ts';
-import { type Condition, setCondition, toTime, type Verdict, verdict } from '../../kube/conditions.ts';
+import {
+  type Condition,
+  MAX_CONDITION_MESSAGE,
+  setCondition,
+  toTime,
+  type Verdict,
+  verdict,
+} from '../../kube/conditions.ts';
 import {
   countsByReason,
   mirrorServices,
@@ -192,14 +199,17 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
   return { Ready: ready(all, findings, before), ...all };
 }
 
-function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }: LinkFindings): string {
-  const more = pruneHeld - someHeld.length;
-  const which = [...someHeld, ...(more > 0 ? [`${more} more`] : [])].join(', ');
-  return (
+/** Says which deletions are held, by as many names as leave room for the command that confirms them. */
+function heldMessage(findings: LinkFindings, named = findings.someHeld): string {
+  const { namespace, name, pruneHeld, confirmation = '' } = findings;
+  const more = pruneHeld - named.length;
+  const which = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const message =
     `the target no longer lists ${pruneHeld} Services, pods or members of federated Services (${which}), or the settings no longer ask for them; what they have here stays. ` +
     'To keep them, do nothing: this resolves when the target lists them again, and the settings ask for them. To delete them: ' +
-    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${confirmation}"`
-  );
+    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${confirmation}"`;
+  const fits = message.length <= MAX_CONDITION_MESSAGE || named.length === 0;
+  return fits ? message : heldMessage(findings, named.slice(0, -1));
 }
 
 /**

@@ -49,6 +49,14 @@ export const LINK: readonly Defect[] = [
   {
     file: 'operator/link/status/status.ts',
     tests: ['test/operator/link/status/status.test.ts'],
+    name: 'L152 the names of held deletions leave no room for the command that confirms them',
+    rule: 'E6',
+    find: 'message.length <= MAX_CONDITION_MESSAGE || named.length === 0',
+    replace: 'true',
+  },
+  {
+    file: 'operator/link/status/status.ts',
+    tests: ['test/operator/link/status/status.test.ts'],
     name: 'the verdict on a former gateway stays in the status until there is one on the next',
     rule: 'L115',
     find: '...(hasGatewayVerdict && { alive: null })',

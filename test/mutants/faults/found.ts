@@ -551,4 +551,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L147 a policy that cannot be read any more is measured as it was'],
     outside: 'the histories of the gateway policy are its own: test/operator/access/histories.test.ts',
   },
+  {
+    rule: 'L152',
+    by: 'a reading of the code',
+    defects: ['L152 the names of held deletions leave no room for the command that confirms them'],
+    outside: 'no judge of the histories reads the messages of conditions',
+  },
 ];

@@ -93,6 +93,15 @@ describe('the conditions of a Link (G1)', () => {
     expect(few.message).toContain('(shop/a),');
   });
 
+  it('hold the whole command that confirms a mass deletion, however long the names are (E6, L152)', () => {
+    const [namespace, name] = ['n'.repeat(63), 'l'.repeat(253)];
+    const someHeld = ['a', 'b', 'c', 'd', 'e'].map((each) => `${'s'.repeat(63)}/${each.repeat(63)}#${'h'.repeat(63)}`);
+    const longest = { namespace, name, pruneHeld: 12_345, confirmation: '12345-0a1b2c3d', someHeld };
+    const { message } = conditionOf(statusOf(longest), 'PruneHeld');
+    expect(message).toContain(`(${someHeld[0]}, 12344 more)`);
+    expect(message).toMatch(new RegExp(`: kubectl .* ${name} linkspan.dev/confirm-prune="12345-0a1b2c3d"$`));
+  });
+
   it('count what is not mirrored by reason, and keep the counts while the mirrors are not known', () => {
     const remote = { namespace: 'shop', name: 'x' };
     const refused = (reason: 'NameConflict' | 'InvalidService' | 'InvalidName') =>
