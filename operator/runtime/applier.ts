@@ -293,6 +293,6 @@ export class Applier {
   }
 }
 
-/** Why an object of ours cannot be created anew yet. */
+/** Why an object of ours cannot be created anew yet. The finalizers come last, so that they alone are cut. */
 const heldText = ({ kind }: Resource, object: KubeObject): string =>
-  `${kind} ${keyOf(object)} is being deleted, and is held by finalizers: ${cut((object.metadata.finalizers ?? []).join(', '))}; have whoever set them remove them`;
+  `${kind} ${keyOf(object)} is being deleted, and finalizers hold it; have whoever set them remove them: ${cut((object.metadata.finalizers ?? []).join(', '))}`;

@@ -5,6 +5,9 @@
 import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
+/** Maximum number of refused namespaces that a message names, so that it has room for the reason and the remedy. */
+const MAX_NAMED = 5;
+
 export interface TargetProblem {
   /** Reason of the condition `TargetReachable`, or of `TargetWithinLimits` if a limit is exceeded. */
   readonly reason: 'Unreachable' | 'NamespaceForbidden' | 'LimitExceeded';
@@ -39,9 +42,14 @@ export function targetProblem({ error, namespaces }: TargetObstacle): TargetProb
   return {
     reason: 'NamespaceForbidden',
     event: 'NamespaceForbidden',
-    problem: `namespace ${namespaces.join(', ')} of the target may not be read: ${describe(error)}`,
+    problem: `namespace ${named(namespaces)} of the target may not be read: ${describe(error)}`,
     fate: 'what is mirrored from there stays as it is',
     remedy:
       '. Create it there and apply the Role that RemoteAccess renders for it, or take it off spec.targetNamespaces',
   };
+}
+
+function named(namespaces: readonly string[]): string {
+  const shown = namespaces.slice(0, MAX_NAMED).join(', ');
+  return namespaces.length > MAX_NAMED ? `${shown} and ${namespaces.length - MAX_NAMED} more` : shown;
 }

@@ -276,7 +276,7 @@ describe('an action', () => {
         metadata: { ...there.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x.example/y', 'z'] },
       });
       await expect(execute({ op: 'create', of, object: service('a', 81) })).rejects.toThrow(
-        `${kind} shop/a is being deleted, and is held by finalizers: x.example/y, z`,
+        `${kind} shop/a is being deleted, and finalizers hold it; have whoever set them remove them: x.example/y, z`,
       );
       expect(server.object?.spec?.ports).toEqual(there.spec?.ports);
     },
