@@ -239,7 +239,9 @@ export class Clusters {
         break;
       }
       case 'nothing':
-        if (running !== undefined) return this.#end(cluster, running);
+        if (running === undefined) break;
+        await this.#sessions.leave(cluster, running);
+        return this.#ended(running);
     }
     this.#links.judge(cluster);
     return {};
@@ -319,6 +321,10 @@ export class Clusters {
    */
   async #end(cluster: string, session: AnySession): Promise<Outcome> {
     await this.#sessions.end(cluster, session);
+    return this.#ended(session);
+  }
+
+  #ended(session: AnySession): Outcome {
     // The Link may be waiting for its Lease, to be served for another cluster.
     this.#enqueue(session.link);
     return { again: true };

@@ -245,6 +245,15 @@ export class Session implements GatewayListener {
   }
 
   /**
+   * Called before the session is stopped because the Link is left to another controller. Until it is served again,
+   * nobody sees what comes back and is lost again, so that a confirmed loss confirms nothing any more (rule E6).
+   */
+  async revokeConfirmation(): Promise<void> {
+    this.#exports.target.held.revoke();
+    await this.lease.noted();
+  }
+
+  /**
    * Stops the session, and leaves all mirrors as they are. The Lease is released, but still records the cluster.
    * Resolves when no work is under way.
    */

@@ -82,6 +82,11 @@ export class HeldDeletions {
     this.#release(this.#losses.resume(confirmed));
   }
 
+  /** Forgets what the user has confirmed: what is still held needs another confirmation. */
+  revoke(): void {
+    this.#losses.confirmed.retain([]);
+  }
+
   /**
    * Counts the keys that the lists of the target, or settings of the Link or the operator, take away.
    * @param confirmed confirmation that the Link has; undefined if it has none

@@ -250,6 +250,25 @@ const REGRESSIONS: readonly Regression[] = [
     ],
   ],
   [
+    'a loss that was confirmed confirms no later one that is found once a suspended Link is resumed (E6, H9, L148)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'deny', operation: 'delete', resource: 'services', code: 403, ms: 4000 },
+      { do: 'confirm prunes' },
+      { do: 'wait', ms: 1000 },
+      { do: 'suspend link', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'resume link', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+  [
     'a refusal of the credentials does not outlive the selectors that they were used for (G1, L114)',
     [
       { do: 'put secret', link: 'bar', as: 'early' },

@@ -273,4 +273,12 @@ export const LINK: readonly Defect[] = [
     replace: '',
     tests: ['test/operator/link/manager.test.ts'],
   },
+  {
+    name: 'a loss that was confirmed before a Link was suspended goes once it is resumed',
+    file: 'operator/link/session.ts',
+    rule: 'L148',
+    find: '    this.#exports.target.held.revoke();\n',
+    replace: '',
+    tests: ['test/simulation/regressions.test.ts'],
+  },
 ];
