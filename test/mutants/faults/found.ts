@@ -556,6 +556,8 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L152 the names of held deletions leave no room for the command that confirms them'],
     outside: 'no judge of the histories reads the messages of conditions',
+  },
+  {
     rule: 'L148',
     by: 'histories, one of 20,000',
     defects: ['a loss that was confirmed before a Link was suspended goes once it is resumed'],
