@@ -24,7 +24,7 @@ export const namespaceWords = (namespace: string): readonly string[] =>
   namespace === Default.multiclusterNamespace ? [] : ['--namespace', namespace];
 
 /** The flags that name those namespaces of the extension and the control plane that are not the usual ones. */
-const withNamespaces = ({
+export const withNamespaces = ({
   namespace,
   linkerdNamespace = Default.controlPlaneNamespace,
 }: Pick<Place, 'namespace' | 'linkerdNamespace'>): readonly string[] => [
@@ -32,9 +32,9 @@ const withNamespaces = ({
   ...(linkerdNamespace === Default.controlPlaneNamespace ? [] : ['--linkerd-namespace', linkerdNamespace]),
 ];
 
-/** A command of ours in a sentence, with the namespace of the extension where that is not the usual one. */
+/** A command of ours in a sentence, with the namespaces that are not the usual ones. */
 export const byLinkspan = (place: Place, ...words: readonly string[]): string =>
-  quoted(linkspan(place, ...words, ...namespaceWords(place.namespace)));
+  quoted(linkspan(place, ...words, ...withNamespaces(place)));
 
 /** Installs the operator. Only the reader knows from which registry the cluster gets the image. */
 export const byInstall = (place: Place): string =>

@@ -14,7 +14,7 @@ import { accessProblems, accessServer, keptProblems, readAccess } from '../link/
 import { named } from '../link/flags.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
 import { type Pair, withPair } from '../link/pair.ts';
-import { addressProblems, domainsOf, INSTALL, INSTALL_LINKERD, missingNamespace } from '../link/survey.ts';
+import { addressProblems, domainsOf, INSTALL, installLinkerd, missingNamespace } from '../link/survey.ts';
 import type { MintFlags } from './flags.ts';
 
 /** Runs the command. Sets the exit code. */
@@ -32,7 +32,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   const missing = await Promise.all([
     missingNamespace(source, namespace, INSTALL),
     missingNamespace(target, namespace, INSTALL),
-    access.flat ? missingNamespace(source, linkerdNamespace, INSTALL_LINKERD) : undefined,
+    access.flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
   ]);
   const { apiServer, isKept } = accessServer(pair, access, apiServerAddress);
   const address = { apiServerAddress, addressFlag: '--api-server-address' };

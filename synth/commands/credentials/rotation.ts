@@ -93,8 +93,12 @@ export const rotationOf = async (
   const next = made?.metadata.name ?? freePeerName(account.name, account.peers);
   const isOwn = revoke === true || ownerOf(account, { sourceUid, sourceName, held: own }) === 'source';
   const others = tokensIn(held.others);
+  // One that does not end may be that of a copy which nobody has named: of these, only those that are known go.
+  const known = tokensIn([secret, copy?.live]);
+  const isReplaced = (each: Secret): boolean =>
+    !account.tokens.includes(each) || isBehind(each, known) || (before?.old ?? []).includes(each.metadata.uid ?? '');
   const mayGo = (each: Secret): boolean =>
-    account.dead.includes(each) || (isOwn && (revoke === true || !isBehind(each, others)));
+    account.dead.includes(each) || (isOwn && (revoke === true || (!isBehind(each, others) && isReplaced(each))));
   const rest = secretsOf(account).filter(({ metadata }) => metadata.name !== next && metadata.name !== copy?.next);
   return {
     source,
@@ -156,14 +160,16 @@ const isBehindDead = ({ dead }: AccountRead, token: string): boolean =>
 /** What a run has yet to do once the Secret of the Link is written. */
 interface Unfinished {
   readonly copy?: (CopyMetadata & { readonly next: string }) | undefined;
+  /** The uids of the Secrets of the target that are to go. */
+  readonly old?: readonly string[];
 }
 
 /** The record of a rotation, for the Secret of the Link. */
-export const recordOf = ({ copy }: Rotation): string => {
-  if (copy === undefined) return '{}';
-  const { namespace, name, labels, annotations } = copy.metadata;
+export const recordOf = ({ copy, old }: Rotation): string => {
+  const { namespace, name = '', labels, annotations } = copy?.metadata ?? {};
   return JSON.stringify({
-    copy: { namespace, name, labels, annotations, next: copy.next },
+    ...(copy && { copy: { namespace, name, labels, annotations, next: copy.next } }),
+    old: old.flatMap(({ metadata: { uid } }) => uid ?? []),
   } satisfies Unfinished);
 };
 
@@ -171,9 +177,9 @@ const recordIn = ({ metadata }: Secret): Unfinished | undefined => {
   const text = metadata.annotations?.[Annotation.rotation];
   if (text === undefined) return undefined;
   try {
-    const { copy } = JSON.parse(text) as Unfinished;
+    const { copy, old } = JSON.parse(text) as Unfinished;
     const isWhole = [copy?.name, copy?.namespace, copy?.next].every((each) => typeof each === 'string');
-    return isWhole ? { copy } : {};
+    return { ...(isWhole && { copy }), old: Array.isArray(old) ? old : [] };
   } catch {
     return {};
   }

@@ -11,7 +11,7 @@ import { CommandError, ExitCode, reportingProblems } from '../common/command-err
 import type { LinkObject } from '../common/link-object.ts';
 import { linksOf } from '../common/links.ts';
 import { reportText } from '../common/output.ts';
-import { byLinkspan } from '../common/remedies.ts';
+import { byLinkspan, type Place } from '../common/remedies.ts';
 import { note, print } from '../../print.ts';
 import { identityIn } from './admission-facts.ts';
 import { type Asked, readAsked } from './asked.ts';
@@ -121,7 +121,7 @@ const explainFrom = async (
 ): Promise<readonly Explained[]> => {
   const links = await linksOf(source, namespace);
   const chosen = name === undefined ? links : links.filter(({ spec }) => spec?.targetClusterName === name);
-  if (chosen.length === 0) throw new CommandError([noLink(source, links, namespace, name)]);
+  if (chosen.length === 0) throw new CommandError([noLink(source, links, { namespace, linkerdNamespace }, name)]);
   const [all, federation, imported] = await Promise.all([
     Promise.all(chosen.map((link) => factsOf(source, target, link, ref, linkerdNamespace))),
     federationFactsOf(source, links, ref),
@@ -192,16 +192,16 @@ const serviceImportOf = (facts: ImportFacts): Explained => {
 const noLink = (
   { kubeconfig, context }: Cluster,
   links: readonly LinkObject[],
-  namespace: string,
+  at: Pick<Place, 'namespace' | 'linkerdNamespace'>,
   cluster: string | undefined,
 ) => {
   const others = links.map(({ metadata }) => metadata.name).join(', ');
   return {
-    object: `Links in namespace ${namespace} of ${context}`,
+    object: `Links in namespace ${at.namespace} of ${context}`,
     reason: cluster === undefined ? 'there is none' : `none is to cluster ${cluster}`,
     remedy:
       others === ''
-        ? `make one: ${byLinkspan({ kubeconfig, context, namespace }, 'link', '--apply')}, with --to-context and the context of its target`
+        ? `make one: ${byLinkspan({ kubeconfig, context, ...at }, 'link', '--apply')}, with --to-context and the context of its target`
         : `name the cluster of one of ${others} with --name`,
   };
 };

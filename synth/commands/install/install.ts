@@ -82,7 +82,7 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
   if (!apply) return;
   noteChanges(cluster, changes);
   await withReport(output === 'diff' ? undefined : output, (report) => applyInstall(cluster, changes, flags, report));
-  await sayNext(cluster, namespace);
+  await sayNext(cluster, flags);
 };
 
 /** A person at a terminal reads what would change; a pipe takes manifests. */

@@ -8,7 +8,7 @@ import type { Problem } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import type { FederatedService } from '../common/federated.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
-import { namespaceWords } from '../common/remedies.ts';
+import { withNamespaces } from '../common/remedies.ts';
 import { readWritten, type WrittenLink } from '../migrate/local-state.ts';
 import { type Deployment, isSuspended, replicasOf } from '../migrate/state.ts';
 
@@ -50,12 +50,16 @@ export const followerOf = (
 };
 
 /** The Links that need the operator, or that nobody would write for. */
-export const linkProblems = (cluster: Cluster, namespace: string, { links }: LinksLeft): readonly Problem[] =>
+export const linkProblems = (
+  cluster: Cluster,
+  at: { readonly namespace: string; readonly linkerdNamespace: string },
+  { links }: LinksLeft,
+): readonly Problem[] =>
   links
     .filter((each) => !isHandedBack(each))
     .map(({ link, name, writer, holder = '' }) => {
-      const unlink = linkspan(cluster, 'unlink', '--name', name, ...namespaceWords(namespace), '--apply');
-      const back = linkspan(cluster, 'migrate', name, '--back', '--apply', ...namespaceWords(namespace));
+      const unlink = linkspan(cluster, 'unlink', '--name', name, ...withNamespaces(at), '--apply');
+      const back = linkspan(cluster, 'migrate', name, '--back', '--apply', ...withNamespaces(at));
       const object = cluster.title(LINKS.kind, link.metadata);
       if (isSuspended(link)) {
         const reason = writer === 'operator' ? `${holder} still holds its Lease` : 'nobody writes for it';

@@ -1,17 +1,21 @@
 /** What comes after an installation: it depends on what the cluster has. */
 import { printLine, warn } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { linkspan } from '../common/command-text.ts';
+import type { ClusterFlags } from '../common/flags.ts';
 import { LINKS } from '../common/kinds.ts';
-import { namespaceWords } from '../common/remedies.ts';
+import { byLinkspan } from '../common/remedies.ts';
 import { operatorRuns } from './rollout.ts';
 import { linkerdControllers } from './survey.ts';
 import { VERSION } from './version.ts';
 
 /** Says what is there now, and the next command. Linkerd's controllers are named: they go on. */
-export const sayNext = async (cluster: Cluster, namespace: string): Promise<void> => {
+export const sayNext = async (
+  cluster: Cluster,
+  { namespace, linkerdNamespace }: Pick<ClusterFlags, 'namespace' | 'linkerdNamespace'>,
+): Promise<void> => {
   const controllers = await linkerdControllers(cluster, namespace);
-  const command = (name: string): string => `\`${linkspan(cluster, name, ...namespaceWords(namespace))}\``;
+  const { kubeconfig, context } = cluster;
+  const command = (name: string): string => byLinkspan({ kubeconfig, context, namespace, linkerdNamespace }, name);
   for (const { name, targetCluster } of controllers) {
     warn(
       `${cluster.title('Deployment', { namespace, name })}: Linkerd's controller mirrors ${targetCluster}, until ` +

@@ -42,7 +42,7 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
   const { namespace, apply, output } = flags;
   const planned = await plan(cluster, namespace);
   const { objects, notes } = planned;
-  refuseProblems(await usedBy(cluster, namespace, planned));
+  refuseProblems(await usedBy(cluster, flags, planned));
   if (objects.length === 0)
     notes.unshift(`nothing is left of Linkspan in namespace ${namespace} of ${cluster.context}`);
   for (const each of notes) note(each);
@@ -79,10 +79,11 @@ const remove = async (
 /** What still needs the installation, or would be left without it. Links that others write for again do not. */
 const usedBy = async (
   cluster: Cluster,
-  namespace: string,
+  { namespace, linkerdNamespace }: UninstallFlags,
   { objects, isGatewayStaying }: Plan,
 ): Promise<readonly Problem[]> => {
-  const [links, readers, elsewhere] = await Promise.all([
+  const [record, links, readers, elsewhere] = await Promise.all([
+    findRecord(cluster, namespace),
     readLinks(cluster, namespace),
     readersOf(cluster, namespace),
     otherInstallations(cluster, namespace),
@@ -97,7 +98,11 @@ const usedBy = async (
       reason: 'is of the policy that admits clients to a gateway that stays: without it, everyone is refused',
       remedy: linkspan(cluster, 'upgrade', '--gateway-access', 'open', ...namespaceWords(namespace), '--apply'),
     })),
-    ...linkProblems(cluster, namespace, links),
+    ...linkProblems(
+      cluster,
+      { namespace, linkerdNamespace: record?.settings.linkerdNamespace ?? linkerdNamespace },
+      links,
+    ),
     ...(await leftovers(cluster, links)),
     ...readerProblems(
       cluster,

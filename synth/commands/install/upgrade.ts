@@ -70,7 +70,7 @@ const upgradeIn = async (cluster: Cluster, flags: UpgradeFlags): Promise<void> =
   });
   if (isOpen && flags.wait === false)
     note('the gateway may stay closed: run the command again when the operator that it writes runs');
-  await sayNext(cluster, namespace);
+  await sayNext(cluster, { namespace, linkerdNamespace });
 };
 
 /** A change of the policy by which everyone in the mesh may use the gateway. */

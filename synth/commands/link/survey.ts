@@ -191,14 +191,14 @@ export const addressProblems = (
 /** What the clusters lack. */
 const clusterProblems = async (
   { source, target, targetName }: Pair,
-  { namespace, linkerdNamespace }: LinkFlags,
+  { namespace, linkerdNamespace, ...flags }: LinkFlags,
   flat: boolean,
 ): Promise<readonly Problem[]> => {
   const [served, ...missing] = await Promise.all([
     source.serves(LINKS),
     missingNamespace(source, namespace, INSTALL),
     missingNamespace(target, namespace, INSTALL),
-    flat ? missingNamespace(source, linkerdNamespace, INSTALL_LINKERD) : undefined,
+    flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
   ]);
   const problems = missing.filter((problem) => problem !== undefined);
   if (!served) return [noCrd(source), ...problems];
@@ -206,8 +206,9 @@ const clusterProblems = async (
 };
 
 export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
-export const INSTALL_LINKERD =
-  'install Linkerd there, name its namespace with --linkerd-namespace, or leave out --flat';
+/** @param flat what the flag says: without it, the copy that is there, or the account, says the same */
+export const installLinkerd = (flat: boolean | undefined): string =>
+  `install Linkerd there, or name its namespace with --linkerd-namespace${flat === true ? ', or leave out --flat' : ''}`;
 
 export const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>
   (await cluster.find(NAMESPACES, { name })) === undefined

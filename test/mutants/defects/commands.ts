@@ -150,4 +150,20 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'operator: undefined',
     tests: ['test/synth/commands/init/file-text.test.ts'],
   },
+  {
+    name: "rotate deletes the token of a copy of Linkerd's that is not where it looks",
+    file: 'synth/commands/credentials/rotation.ts',
+    rule: 'P6',
+    find: '!account.tokens.includes(each) || isBehind',
+    replace: 'true || isBehind',
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
+  },
+  {
+    name: "a command that check prints leaves out the namespace of Linkerd's control plane",
+    file: 'synth/commands/common/remedies.ts',
+    rule: 'P6',
+    find: '...words, ...withNamespaces(place)));',
+    replace: '...words, ...namespaceWords(place.namespace)));',
+    tests: ['test/synth/commands/common/remedies.test.ts'],
+  },
 ];

@@ -273,7 +273,8 @@ the controller does not notice a Secret that changes; flat mode pauses for as lo
 Secret of the Link first, in the annotation \`linkspan.dev/rotation\`: whatever stops the command, running it again finishes.
 
 The old tokens stay, unless \`--revoke\` is given, if the account does not record this source, and is not named after it; and if
-other credentials of this source are bound to the same Secret. A Secret that a controller keeps, such as one of External Secrets, is
+other credentials of this source are bound to the same Secret. One that does not end goes only if it was that of the Link, or of
+the copy in the namespace that \`--linkerd-namespace\` names: another may be that of Linkerd elsewhere. A Secret that a controller keeps, such as one of External Secrets, is
 not rotated, since the old token would be back after it was revoked: apply the Secret that the command prints without
 \`--apply\`, have \`linkspan credentials mint\` print the credentials with \`-o yaml\`, put them where the controller takes them from,
 and delete the old Secret in the target when \`CredentialsValid\` names the new kubeconfig.`,

@@ -28,10 +28,13 @@ describe('a remedy', () => {
     expect(linkAgain(EAST, link)).toBe(`\`${command}\`, with --to-context and the context of west`);
   });
 
-  it('names the namespace of the extension where it is not the usual one', () => {
+  it('names the namespaces that are not the usual ones', () => {
     const mesh = { context: 'east', namespace: 'mesh' };
     expect(byLinkspan(EAST, 'status')).toBe(`\`linkspan status ${FLAGS}\``);
     expect(byLinkspan(mesh, 'status')).toBe('`linkspan status --namespace mesh --context east`');
+    expect(byLinkspan({ ...EAST, linkerdNamespace: 'l5d' }, 'credentials', 'rotate', 'west', '--apply')).toBe(
+      `\`linkspan credentials rotate west --apply --linkerd-namespace l5d ${FLAGS}\``,
+    );
     expect(byExplain(mesh, 'shop/web')).toBe(
       '`linkspan explain shop/web --multicluster-namespace mesh --context east`',
     );

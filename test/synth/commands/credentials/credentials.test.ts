@@ -272,6 +272,19 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token-2`));
   });
 
+  test("rotate keeps the token of a copy that it does not find, since no flag names Linkerd's namespace", async () => {
+    const copied = `${ACCOUNT}-token-2`;
+    const without = await run('rotate', 'west', '--linkerd-namespace=elsewhere', '--apply', '--timeout=30s');
+    expect(without.code, without.stderr).toBe(0);
+    expect(without.stderr).toContain(`Secret linkerd-multicluster/${copied} of west stays, since others may use`);
+    expect(without.stdout).toContain('secret/linkspan-peer-east deleted in west\n');
+    expect(await tokenOf(COPY)).toBe(await lastingToken(copied));
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(`secret/${copied} deleted in west\n`);
+    expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token`));
+  });
+
   test('P6: mint and rotate leave a copy alone that reads the token of its pod', { timeout: 60_000 }, async () => {
     const ofPod = (await kubeconfigOf(COPY)).replace(
       /token: .*/,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { requireBinary } from '../../../cluster/real/binaries.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { installCrd, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { link, namespace, objectRef, service } from '../../../support/builders.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { installMcs, serviceExport, serviceImportRef } from '../../../support/mcs.ts';
@@ -257,6 +257,17 @@ onEachBacking('what needs an installation', (backing) => {
       ['the operator serves', () => [link('west'), operator(), heldBy('linkspan-0')], 'is there', unlink],
     ])('such as one that %s', { timeout: 60_000 }, async (_, objects, reason, remedy) => {
       expect(await errorsWith(objects())).toEqual([isThere(reason, remedy)]);
+    });
+
+    test('such as one whose copy of the credentials is where Linkerd was installed', { timeout: 60_000 }, async () => {
+      const record = ref('v1', 'ConfigMap', 'linkspan-install');
+      const { data } = (await east.client.get<KubeObject & { readonly data: Record<string, string> }>(record))!;
+      const settings = data['settings']?.replace('linkerdNamespace: linkerd', 'linkerdNamespace: l5d');
+      await east.client.patch(record, { data: { settings } });
+      expect(await errorsWith([link('west')])).toEqual([
+        isThere('is there', 'linkspan unlink --name west --linkerd-namespace l5d --apply …'),
+      ]);
+      await east.client.patch(record, { data });
     });
   });
 
