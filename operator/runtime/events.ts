@@ -7,6 +7,7 @@ import { sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { toTime } from '../kube/conditions.ts';
 import { ApiError, describe, isConflict, isNotFound } from '../kube/errors.ts';
+import { FENCED_RETRY_MS, FencedError } from './fence.ts';
 import type { Logger } from './logger.ts';
 import { EVENTS, type KubeObject } from '../kube/objects.ts';
 import { type Entry, EventSeries, type ObjectReference, remember, textOf } from './event-series.ts';
@@ -128,14 +129,19 @@ export class EventRecorder {
           bucket.take();
           entry.pending -= recorded;
         }
-        if (!this.#failing && !this.#isClosed()) {
-          this.#options.log.warn({ error: describe(error) }, 'an event could not be written');
-        }
-        this.#failing = true;
+        if (error instanceof FencedError) entry.nextWriteMs = performance.now() + FENCED_RETRY_MS;
+        else this.#failed(error);
       }
       if (entry.pending > 0) this.#schedule(entry);
     }
     this.#writing = undefined;
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#failing && !this.#isClosed()) {
+      this.#options.log.warn({ error: describe(error) }, 'an event could not be written');
+    }
+    this.#failing = true;
   }
 
   #isClosed(): boolean {

@@ -563,4 +563,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['a loss that was confirmed before a Link was suspended goes once it is resumed'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L153',
+    by: 'a reading of the code',
+    defects: ['L153 an Event that is held back counts as one that cannot be written'],
+    outside: 'histories do not read the log, and no judge of theirs asks when an Event comes',
+  },
 ];

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { EventRecorder, type EventRecorderOptions } from '../../../operator/runtime/events.ts';
+import { FencedError } from '../../../operator/runtime/fence.ts';
 import type { Logger } from '../../../operator/runtime/logger.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 
@@ -149,6 +150,18 @@ describe('events', () => {
     await pass(60_000);
     expect(lines).toEqual(['an event could not be written', 'events are written again']);
     expect(server.all.map(({ count }) => count)).toEqual([5]);
+  });
+
+  it('writes what was held back until the Lease is renewed as soon as it is, and logs no failure (L153)', async () => {
+    const { server, recorder, lines } = setUp();
+    server.failure = new FencedError('nothing is written until the Lease is renewed');
+    recorder.record(link, 'Normal', 'A', 'x');
+    await pass(10_500);
+    expect(server.writes).toBe(11);
+    server.failure = undefined;
+    await pass(1_000);
+    expect(server.all.map(({ count }) => count)).toEqual([1]);
+    expect(lines).toEqual([]);
   });
 
   it('gives up what the API server refuses', async () => {
