@@ -13,7 +13,7 @@ import type { ArgoCdDestination, AutomatedSync } from './props.ts';
 export const ARGO_CD_API = 'argoproj.io/v1alpha1';
 
 /** Has an Application's objects deleted before it is: what a cluster was given goes when the cluster does. */
-const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
+export const CASCADE = 'resources-finalizer.argocd.argoproj.io';
 
 /** What an Application is made of. */
 export interface ApplicationProps {
@@ -30,7 +30,7 @@ export interface ApplicationProps {
 
 /** The Application of a cluster's folder with the objects of these charts; deleting it deletes them. */
 export const clusterApplication = (props: ApplicationProps, charts: readonly Chart[]) => ({
-  metadata: { ...metadata(props.name), finalizers: [FINALIZER] },
+  metadata: { ...metadata(props.name), finalizers: [CASCADE] },
   spec: {
     ...spec(props, [...SERVER_SIDE, 'RespectIgnoreDifferences=true']),
     ignoreDifferences: Lazy.any({ produce: () => ownedByOthers(charts) }) as unknown,

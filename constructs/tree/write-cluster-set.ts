@@ -2,7 +2,7 @@
 import type { ArgoCd } from '../argo-cd/argo-cd.ts';
 import type { ClusterSet } from '../cluster-set/cluster-set.ts';
 import { clusterSetTree } from './cluster-tree.ts';
-import { strandedMirrors } from './stranded-mirrors.ts';
+import { refusedRemovals } from './refused-removals.ts';
 import { type FileChange, OutputFolderError, treeChanges, writeChanges } from './write-tree.ts';
 
 /**
@@ -13,16 +13,17 @@ import { type FileChange, OutputFolderError, treeChanges, writeChanges } from '.
  *
  * `app.synth()` is not needed for them: it names files after charts, where no Application finds them.
  * @returns what was changed, sorted by path
- * @throws OutputFolderError if somebody else's file, or a symbolic link, is in the way, or if a cluster would lose its
- * operator together with its last Links, so that nothing would remove their mirrors; nothing is then written
+ * @throws OutputFolderError if somebody else's file, or a symbolic link, is in the way; if a cluster would lose its
+ * operator together with its last Links, so that nothing would remove their mirrors; or if the Application of a cluster
+ * that stays would go, with all objects of the cluster; nothing is then written
  * @throws UnfitForGitError for two objects of the same kind and name
  * @throws Error with all validation errors of the app, as `app.synth()` throws it
  */
 export const writeClusterSet = (folder: string, clusterSet: ClusterSet, argoCd?: ArgoCd): readonly FileChange[] => {
   const tree = clusterSetTree(clusterSet, argoCd);
   const changes = treeChanges(folder, tree);
-  const stranded = strandedMirrors(folder, tree, changes);
-  if (stranded.length > 0) throw new OutputFolderError(stranded.join('; '));
+  const refused = refusedRemovals(folder, tree, changes);
+  if (refused.length > 0) throw new OutputFolderError(refused.join('; '));
   writeChanges(folder, changes);
   return changes;
 };

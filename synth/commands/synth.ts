@@ -2,13 +2,14 @@
  * `linkspan synth`: writes one folder of manifests for each cluster of a cluster file, and one for Argo CD; the same bytes
  * each time. It prints the number of files, and warns of gateways that are open to all networks. With `--check` it writes
  * nothing, prints the diff, and exits 1 if there is one, which is a check for CI. An invalid file exits 2 with all of its
- * errors, and nothing is written; so does one that would take the operator of a cluster away together with its Links.
+ * errors, and nothing is written; so does one that would take the operator of a cluster away together with its Links,
+ * or the Application of a cluster that stays.
  */
 import { readClusterFile } from '../cluster-file/cluster-file.ts';
 import { CLUSTER_SET_SCHEMA } from '../cluster-file/schema.ts';
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { clusterSetTree, type Tree, UnfitForGitError } from '../../constructs/tree/cluster-tree.ts';
-import { strandedMirrors } from '../../constructs/tree/stranded-mirrors.ts';
+import { refusedRemovals } from '../../constructs/tree/refused-removals.ts';
 import { type FileChange, OutputFolderError, treeChanges, writeChanges } from '../../constructs/tree/write-tree.ts';
 import { unifiedDiff } from '../diff.ts';
 import { print, printLine, warn } from '../print.ts';
@@ -39,9 +40,9 @@ export const synth = async (flags: SynthFlags): Promise<void> => {
     const { clusterSet, argoCd, warnings } = read.value;
     const tree = clusterSetTree(clusterSet, argoCd);
     const changes = treeChanges(flags.output, tree);
-    const stranded = strandedMirrors(flags.output, tree, changes);
-    if (stranded.length > 0) {
-      fail(stranded);
+    const refused = refusedRemovals(flags.output, tree, changes);
+    if (refused.length > 0) {
+      fail(refused);
       return;
     }
     for (const warning of warnings) warn(`${flags.file}: ${warning}`);
