@@ -48,12 +48,16 @@ export function readClients(text: string): Checked<Clients> {
     errors: [fieldError(`metadata.annotations["${Annotation.clients}"]`, value, reason, remedy)],
   });
   if (text.length > CLIENTS_MAX_LENGTH)
-    return refuse(undefined, `must have at most ${CLIENTS_MAX_LENGTH} characters`, 'name fewer ServiceAccounts');
+    return refuse(undefined, `must have at most ${CLIENTS_MAX_LENGTH} characters`, 'name fewer ServiceAccounts, or *');
   const items = text.split(',').map((item) => item.trim());
   if (items.length === 1 && items[0] === '') return { ok: true, value: [] };
   if (items.length === 1 && items[0] === EVERYONE) return { ok: true, value: 'everyone' };
   if (items.length > MAX_CLIENTS)
-    return refuse(undefined, `must name at most ${MAX_CLIENTS} clients`, 'let several share a ServiceAccount');
+    return refuse(
+      undefined,
+      `must name at most ${MAX_CLIENTS} clients`,
+      'let several share a ServiceAccount, or name *',
+    );
   const clients: Client[] = [];
   for (const item of items) {
     const client = clientOf(item);

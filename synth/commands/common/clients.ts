@@ -3,7 +3,12 @@
  * for another trust domain than that of the exporting cluster. Pure.
  */
 import { type Client, clientsText, readClients } from '../../../crds/clients.ts';
-import { meshIdentity } from '../../../crds/wire.ts';
+import { Annotation, meshIdentity } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
+import { keyOf, type KubeObject } from '../../../operator/kube/objects.ts';
+import { fieldProblem, type Problem } from './command-error.ts';
+import type { NamedCluster } from './command-text.ts';
+import { byKubectl } from './remedies.ts';
 
 /** What identities are made of in one cluster. */
 export interface MeshNames {
@@ -11,6 +16,8 @@ export interface MeshNames {
   readonly controlPlaneNamespace: string;
   readonly trustDomain: string;
 }
+
+const EVERYONE = clientsText('everyone');
 
 const IDENTITY =
   /^(?<account>.+)\.(?<namespace>[^.]+)\.serviceaccount\.identity\.(?<controlPlane>[^.]+)\.(?<domain>.+)$/;
@@ -40,7 +47,31 @@ export const readIdentity = (text: string, names: MeshNames): string | undefined
 };
 
 /** The value of the annotation that names these clients beside those that it names by now. */
-export const withClients = (before: string | undefined, clients: readonly Client[]): string => {
-  const named = [before ?? '', clientsText(clients)].flatMap((text) => text.split(',').map((each) => each.trim()));
-  return [...new Set(named.filter((each) => each !== ''))].join(',');
+const withClients = (before: string, clients: readonly Client[]): string => {
+  const named = [before, clientsText(clients)].flatMap((text) => text.split(',').map((each) => each.trim()));
+  return named.includes(EVERYONE) ? EVERYONE : [...new Set(named.filter((each) => each !== ''))].join(',');
+};
+
+/** What is wrong with the annotation, and the remedy. */
+export const clientsProblem = ({ reason, remedy }: Problem): string =>
+  `annotation ${Annotation.clients} ${cut(reason)}: ${remedy}`;
+
+/**
+ * Names clients in the annotation of a Service, beside those that it names by now. No command writes one with an error:
+ * that admits nobody.
+ * @param who `it` or `them`
+ */
+export const nameClients = (
+  cluster: NamedCluster,
+  service: KubeObject,
+  clients: readonly Client[],
+  who: 'it' | 'them',
+): string => {
+  const { namespace = '', name, annotations } = service.metadata;
+  const before = annotations?.[Annotation.clients] ?? '';
+  const value = withClients(before, clients);
+  const [mistake] = [before, value].map(readClients).flatMap((read) => (read.ok ? [] : read.errors));
+  if (mistake !== undefined) return clientsProblem(fieldProblem(keyOf(service), mistake));
+  const annotate = ['-n', namespace, 'annotate', 'service', name, `${Annotation.clients}=${value}`, '--overwrite'];
+  return `name ${who}: ${byKubectl(cluster, ...annotate)}`;
 };

@@ -7,7 +7,7 @@ import { type AccessRoute, setOf } from '../../../operator/access/objects.ts';
 import { Annotation, Default, Label, remoteFqName, Value } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { keyOf, type Service } from '../../../operator/kube/objects.ts';
-import { clientOf, identityText, type MeshNames, withClients } from '../common/clients.ts';
+import { clientOf, clientsProblem, identityText, type MeshNames, nameClients } from '../common/clients.ts';
 import { fieldProblem } from '../common/command-error.ts';
 import { byKubectl, operatorLog } from '../common/remedies.ts';
 import type { AdmissionFacts } from './admission-facts.ts';
@@ -178,27 +178,31 @@ const olderSteps = ({ facts }: Judging): readonly Step[] =>
         ),
       ];
 
-/** The client as an export of the target names it, and the command that does. */
-const nameIt = ({ facts, names, service }: Judging): string => {
-  const { name, namespace = '' } = service.metadata;
+/** What is to be done where the export does not admit the client: an annotation that names it already, or has an error, stays. */
+const nameIt = (judging: Judging): string => {
+  const { facts, names, service, found } = judging;
+  const [mistake] = found?.errors ?? [];
+  if (mistake !== undefined) return clientsProblem(fieldProblem(keyOf(service), mistake));
+  if (found?.identities === '*' || found?.identities.includes(facts.client) === true)
+    return `it names the client, and the policy does not yet: ${operatorLog(facts.target)}`;
   const client = clientOf(facts.client, names);
-  if (client === undefined)
-    return `no export can name it: it is of another control plane than ${names.controlPlaneNamespace}`;
-  const value = withClients(service.metadata.annotations?.[Annotation.clients], [client]);
-  const annotation = `${Annotation.clients}=${value}`;
-  return `name it: ${byKubectl(facts.target, '-n', namespace, 'annotate', 'service', name, annotation, '--overwrite')}`;
+  return client === undefined
+    ? `no export can name it: it is of another control plane than ${names.controlPlaneNamespace}`
+    : nameClients(facts.target, service, [client], 'it');
+};
+
+const exportIt = ({ facts, service }: Judging): string => {
+  const { name, namespace = '' } = service.metadata;
+  const label = ['label', 'service', name, `${Label.exported}=${Value.true}`, '--overwrite'];
+  return `export it: ${byKubectl(facts.target, '-n', namespace, ...label)}`;
 };
 
 const refused = (judging: Judging, step: string, route: AccessRoute): readonly Step[] => {
-  const { facts, names, model, service, found } = judging;
+  const { facts, names, model, service } = judging;
   const to = model.identitiesOf(route).map((each) => identityText(each, names));
   const you = identityText(facts.client, names);
   const message = `403: ${keyOf(service)} is exported to ${to.length === 0 ? 'nobody' : to.map((each) => cut(each)).join(', ')}; the client is ${you}`;
-  const isNamed = found?.identities === '*' || found?.identities.includes(facts.client) === true;
-  const remedy = isNamed
-    ? `it names the client, and the policy does not yet: ${operatorLog(facts.target)}`
-    : nameIt(judging);
-  return [stop(step, message, remedy), ...olderSteps(judging)];
+  return [stop(step, message, nameIt(judging)), ...olderSteps(judging)];
 };
 
 const refusedEverywhere = (judging: Judging, step: string): readonly Step[] => [
@@ -209,13 +213,9 @@ const refusedEverywhere = (judging: Judging, step: string): readonly Step[] => [
 /** Why a host has no route. */
 const notFound = (judging: Judging, step: string, asked: string): readonly Step[] => {
   const { facts, service, found } = judging;
-  const { name, namespace = '' } = service.metadata;
   const key = keyOf(service);
   const message = (why: string): string => `404: no route of the gateway has ${asked}: ${why}`;
-  if (found === undefined) {
-    const label = byKubectl(facts.target, '-n', namespace, 'label', 'service', name, `${Label.exported}=${Value.true}`);
-    return [stop(step, message(`${key} is not exported`), `export it: ${label}`)];
-  }
+  if (found === undefined) return [stop(step, message(`${key} is not exported`), exportIt(judging))];
   const [mistake] = found.errors;
   if (mistake !== undefined) {
     const { reason, remedy } = fieldProblem(key, mistake);
@@ -231,8 +231,11 @@ const connectionSteps = (judging: Judging, ports: readonly number[]): Judged => 
   const admission = model.admitsEverywhere(facts.client);
   if (admission !== undefined) return { steps: admittedSteps('opaque', text, admission), answer: undefined };
   const { gatewayTcp = 'none' } = facts.config ?? {};
-  const isNamed = gatewayTcp === 'clients' && found !== undefined;
-  const remedy = isNamed ? nameIt(judging) : 'set gatewayTcp of the operator, which counts for the whole gateway';
+  const remedies = {
+    none: () => 'set gatewayTcp of the operator, which counts for the whole gateway',
+    meshed: () => `the policy does not have it yet: ${operatorLog(facts.target)}`,
+    clients: () => (found === undefined ? exportIt(judging) : nameIt(judging)),
+  };
   const message = `closed: no policy for the whole gateway admits the client to ${text}; gatewayTcp of the operator is ${gatewayTcp}`;
-  return { steps: [stop('opaque', message, remedy), ...olderSteps(judging)], answer: 'closed' };
+  return { steps: [stop('opaque', message, remedies[gatewayTcp]()), ...olderSteps(judging)], answer: 'closed' };
 };

@@ -2,7 +2,7 @@
 import { Annotation, Label, Value } from '../../../../crds/wire.ts';
 import type { Export } from '../../../../operator/access/exports.ts';
 import { keyOf, type KubeObject, splitKey } from '../../../../operator/kube/objects.ts';
-import { clientOf, identityText, withClients } from '../../common/clients.ts';
+import { clientOf, identityText, nameClients } from '../../common/clients.ts';
 import { fieldProblem } from '../../common/command-error.ts';
 import { byKubectl } from '../../common/remedies.ts';
 import { type Check, error, type Finding, type Judgement, judged, skipped, warning } from '../check-type.ts';
@@ -29,17 +29,16 @@ const openers = (uses: readonly JudgedUse[], { names }: Outlook): string => {
   return `${clients.slice(0, NAMED).join(', ')}${more} opened ${count} connection${count === 1 ? '' : 's'}`;
 };
 
-/** Names the clients of these uses beside those that the Service names by now. */
-const nameThem = ({ facts, outlook }: Judging, key: string, uses: readonly JudgedUse[]): string => {
-  const { namespace, name } = splitKey(key);
-  const clients = [...new Set(uses.map(({ client }) => client))].sort().map((each) => clientOf(each, outlook.names));
+/** Names all clients that one Service refuses, whatever for: a second command is not to take away whom the first has named. */
+const nameThem = ({ facts, outlook, mode }: Judging, service: KubeObject): string => {
+  const refused = outlook.uses.filter(
+    ({ asked, verdicts }) => asked?.key === keyOf(service) && verdicts[mode] !== 'admitted',
+  );
+  const clients = [...new Set(refused.map(({ client }) => client))].sort().map((each) => clientOf(each, outlook.names));
   const named = clients.filter((each) => each !== undefined);
-  if (named.length < clients.length) {
-    return 'name * for every meshed client: no annotation can name an identity of another control plane namespace';
-  }
-  const before = serviceOf(facts, key)?.metadata.annotations?.[Annotation.clients];
-  const annotation = `${Annotation.clients}=${withClients(before, named)}`;
-  return `name them: ${byKubectl(facts, '-n', namespace, 'annotate', 'service', name, annotation, '--overwrite')}`;
+  return named.length < clients.length
+    ? 'name * for every meshed client: no annotation can name an identity of another control plane namespace'
+    : nameClients(facts, service, named, 'them');
 };
 
 /** Why these uses of one Service are refused, all for one reason. */
@@ -58,11 +57,11 @@ const refusedFinding = (judging: Judging, key: string, uses: readonly JudgedUse[
     );
   const verdict = uses[0]?.verdicts[mode] ?? '';
   if (found === undefined) {
-    const label = byKubectl(facts, '-n', namespace, 'label', 'service', name, `${Label.exported}=${Value.true}`);
-    const remedy = `export it: ${label}; or have them use it no more`;
+    const label = ['label', 'service', name, `${Label.exported}=${Value.true}`, '--overwrite'];
+    const remedy = `export it: ${byKubectl(facts, '-n', namespace, ...label)}; or have them use it no more`;
     return error(object, `is not exported, and ${who} to it: ${verdict}`, remedy);
   }
-  if (verdict === 'closed') return opaqueFinding(judging, object, uses);
+  if (verdict === 'closed') return opaqueFinding(judging, service, found, uses);
   const pods = [...new Set(uses.flatMap(({ asked }) => asked?.pod ?? []))].sort();
   if (pods.length > 0 && found.hosts.length === 1) {
     const reason = `is not headless, and ${who} to pods of it by name (${pods.slice(0, NAMED).join(', ')}): ${verdict}`;
@@ -71,8 +70,8 @@ const refusedFinding = (judging: Judging, key: string, uses: readonly JudgedUse[
   const [mistake] = mistakesOf(found);
   if (mistake !== undefined) return { ...mistake, reason: `${mistake.reason}, and ${who}` };
   return found.identities.length === 0
-    ? error(object, `names no clients, and ${who} to it: ${verdict}`, nameThem(judging, key, uses))
-    : error(object, `names other clients, and ${who} to it: ${verdict}`, nameThem(judging, key, uses));
+    ? error(object, `names no clients, and ${who} to it: ${verdict}`, nameThem(judging, service))
+    : error(object, `names other clients, and ${who} to it: ${verdict}`, nameThem(judging, service));
 };
 
 /** What is wrong with the clients that an export names: then nobody is admitted. */
@@ -82,15 +81,21 @@ const mistakesOf = ({ key, errors }: Export): readonly Finding[] =>
     return error(object, `annotation ${Annotation.clients} ${reason}: nobody is admitted`, remedy);
   });
 
-const opaqueFinding = (judging: Judging, object: string, uses: readonly JudgedUse[]): Finding => {
+const opaqueFinding = (judging: Judging, service: KubeObject, found: Export, uses: readonly JudgedUse[]): Finding => {
   const { outlook, mode } = judging;
+  const object = `Service ${found.key}`;
   const ports = [...new Set(uses.map(({ port }) => port))].sort((a, b) => a - b).join(', ');
   const reason = `${openers(uses, outlook)} to port ${ports}, which Linkerd does not look into: closed`;
-  const tcp = outlook.tcp[mode];
-  const key = uses[0]?.asked?.key ?? '';
-  return tcp === 'none'
-    ? error(object, `${reason}, as gatewayTcp of the operator is none`, `${TCP_REMEDY}, and name them`)
-    : error(object, `${reason}, as no export with an opaque port names them`, nameThem(judging, key, uses));
+  if (outlook.tcp[mode] === 'none')
+    return error(object, `${reason}, as gatewayTcp of the operator is none`, `${TCP_REMEDY}, and name them`);
+  if (found.opaquePorts.length === 0) {
+    const remedy = `name the port in annotation ${Annotation.opaquePorts} of the Service, which counts for all who use it`;
+    return error(object, `${reason}, as the Service does not call it opaque`, remedy);
+  }
+  const [mistake] = mistakesOf(found);
+  return mistake === undefined
+    ? error(object, `${reason}, as no export with an opaque port names them`, nameThem(judging, service))
+    : { ...mistake, reason: `${mistake.reason}, and ${reason}` };
 };
 
 const TCP_REMEDY = 'set gatewayTcp of the operator to clients, which admits them to every Service';

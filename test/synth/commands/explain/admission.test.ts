@@ -126,7 +126,7 @@ describe('a host that no route has is answered 404, and told why', () => {
     [
       'it is not exported',
       service('web'),
-      /shop\/web is not exported → export it: `kubectl .* label service web mirror.linkerd.io\/exported=true`$/,
+      /shop\/web is not exported → export it: `kubectl .* label service web mirror.linkerd.io\/exported=true --overwrite`$/,
     ],
     [
       'it names nobody',
@@ -149,6 +149,18 @@ describe('a host that no route has is answered 404, and told why', () => {
     expect(all[1]).toMatch(text);
     expect(all.at(-1)).toBe('80: 404');
   });
+});
+
+test('M3: an annotation with an error is corrected, not added to', () => {
+  const [, , last] = outline({ client: identity('b'), service: exported('web', 'shop') });
+  expect(last).toMatch(/→ annotation linkspan\.dev\/clients "shop" must be a valid client: write namespace/);
+});
+
+test('M3: an export that names as many clients as are read is left as it is', () => {
+  const full = Array.from({ length: 64 }, (_, n) => `shop/c${n}`).join(',');
+  expect(outline({ client: identity('b'), service: exported('web', full) })[2]).toMatch(
+    /→ annotation linkspan\.dev\/clients must name at most 64 clients: let several share a ServiceAccount, or name \*$/,
+  );
 });
 
 test('an export that names the client already waits for the operator', () => {
@@ -212,6 +224,24 @@ describe('opaque ports', () => {
     expect(outline({ service: of, config, client: identity('b') })).toContainEqual(
       expect.stringMatching(/^opaque stop: .* → name it: `kubectl .*linkspan.dev\/clients=shop\/a,shop\/b /),
     );
+  });
+
+  test.each<[string, string | undefined, RegExp]>([
+    ['everyone', '*', /→ it names the client, and the policy does not yet: see the log/],
+    ['the client', 'shop/a,shop/b', /→ it names the client, and the policy does not yet: see the log/],
+    ['clients in an annotation with an error', 'shop', /→ annotation linkspan\.dev\/clients .* valid client: write /],
+  ])('with gatewayTcp clients, an export that names %s keeps its annotation', (_, named, remedy) => {
+    const config = { gatewayAccess: 'clients', gatewayTcp: 'clients' } as AdmissionFacts['config'];
+    const service = exported('web', named, { ports: PORTS.slice(1), annotations: OPAQUE });
+    const [, opaque] = outline({ service, config, client: identity('b') });
+    expect(opaque).toMatch(remedy);
+    expect(opaque).not.toContain('annotate');
+  });
+
+  test('with gatewayTcp clients, a Service that is not exported is to be', () => {
+    const config = { gatewayAccess: 'clients', gatewayTcp: 'clients' } as AdmissionFacts['config'];
+    const own = service('web', { ports: PORTS.slice(1), annotations: OPAQUE });
+    expect(outline({ service: own, config })[1]).toMatch(/→ export it: `kubectl .*exported=true --overwrite`$/);
   });
 });
 

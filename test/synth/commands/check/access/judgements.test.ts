@@ -141,6 +141,55 @@ describe('of what is used', () => {
     ]);
   });
 
+  const remediesOf = (changed: Partial<AccessSurvey>) =>
+    checked(changed).flatMap(({ findings }) => findings.map(({ remedy }) => remedy));
+
+  test('M3: more clients than an annotation may name are not written into it', () => {
+    const many = Array.from({ length: 65 }, (_, n) => ({ client: `shop/c${n}`, host: inShop('web') }));
+    const full = exported(
+      'web',
+      many
+        .slice(1)
+        .map(({ client }) => client)
+        .join(','),
+    );
+    for (const changed of [
+      { services: read([exported('web')]), ...uses(...many) },
+      { services: read([full]), ...uses(many[0]!) },
+    ]) {
+      const [remedy, ...others] = remediesOf(changed).filter((each) => !each.includes('linkspan.dev/clients=*'));
+      expect(remedy).toMatch(
+        /^annotation .* must name at most 64 clients: let several share a ServiceAccount, or name \*$/,
+      );
+      expect(others).toEqual([]);
+    }
+  });
+
+  test('each remedy of one Service names all whom it refuses, so that the second takes nobody away', () => {
+    const headless = exported('web', undefined, { headless: true });
+    const used = uses({ client: 'shop/a', host: inShop('web') }, { client: 'shop/b', host: `one.${inShop('web')}` });
+    const all = remediesOf({ services: read([headless]), ...used });
+    const found = all.filter((each) => each.startsWith('name them: '));
+    expect(new Set(found)).toEqual(new Set([expect.stringContaining('linkspan.dev/clients=shop/a,shop/b ')]));
+    expect(found).toHaveLength(2);
+  });
+
+  test('an export for everyone, or with an error, is not named anew for a port that it does not call opaque', () => {
+    const used = uses({ client: 'shop/b', host: inShop('web'), port: 9000, opaque: true });
+    const settings = { ...used, config: config({ gatewayTcp: 'clients' }) };
+    const [everyone] = remediesOf({ services: read([exported('web', '*')]), ...settings });
+    expect(everyone).toMatch(/^name the port in annotation config\.linkerd\.io\/opaque-ports /);
+    const [mistaken] = remediesOf({ services: read([exported('web', 'shop', OPAQUE)]), ...settings });
+    expect(mistaken).toMatch(/^write namespace\/serviceaccount/);
+  });
+
+  test('a Service that a label keeps from being exported is exported by the command', () => {
+    const [remedy] = remediesOf({ services: read([service('web')]) });
+    expect(remedy).toMatch(
+      /^export it: `kubectl .* label service web mirror\.linkerd\.io\/exported=true --overwrite`; or /,
+    );
+  });
+
   test('a client of another trust domain is named by it, and one that no annotation can name is not', () => {
     const stranger = 'a.shop.serviceaccount.identity.linkerd.east.example';
     const unnamed = 'a.shop.serviceaccount.identity.linkerd-two.east.example';
