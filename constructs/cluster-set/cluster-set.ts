@@ -187,8 +187,9 @@ const side = (
   }),
   links: targets.map((target) => {
     const own = links.find((link) => link.source === member.name && link.target === target.name);
-    const { source: _source, target: _target, ...given } = own ?? {};
-    return { ...linkTo(target, { flat, federation, serviceExports, namespace, linkerdNamespace }), ...given };
+    const { source: _source, target: _target, ...given }: Partial<ClusterSetLink> = own ?? {};
+    const made = linkTo(target, { flat, federation, serviceExports, namespace, linkerdNamespace });
+    return { ...made, ...given, ...(given.probe !== undefined && { probe: { ...made.probe, ...given.probe } }) };
   }),
 });
 

@@ -192,6 +192,18 @@ describe('a set of clusters', () => {
     });
   });
 
+  test('a Link with a part of the probe probes the gateway where it answers', () => {
+    const service = { type: 'NodePort', nodePort: 30_043, probeNodePort: 30_091 } as const;
+    const west = member('west', { gateway: { probePath: '/health', probePeriod: 5, service } });
+    const probe = { timeout: '10s', path: undefined, port: undefined };
+    const set = clusterSet({ members: [member('east'), west], links: [{ source: 'east', target: 'west', probe }] });
+    const [link] = ofKind(objectsOf(set, 'east'), 'Link');
+    expect(link!['spec']).toMatchObject({
+      gatewayPort: '30043',
+      probeSpec: { path: '/health', port: '30091', period: '5s', timeout: '10s' },
+    });
+  });
+
   test('H6: lets others read the namespaces that a member exports from, and has their Links read no others', () => {
     const west = member('west', { exportNamespaces: ['shop', 'bank'] });
     const set = clusterSet({ members: [member('east'), west] });

@@ -144,6 +144,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/constructs/tree/stranded-mirrors.test.ts'],
   },
   {
+    name: 'a Link of a set with a part of the probe loses the path and the port that the gateway has',
+    file: 'constructs/cluster-set/cluster-set.ts',
+    find: ', ...(given.probe !== undefined && { probe: { ...made.probe, ...given.probe } })',
+    replace: '',
+    tests: ['test/constructs/cluster-set/cluster-set.test.ts'],
+  },
+  {
     name: 'a member without Links does not keep the operator that it says it has',
     file: 'constructs/cluster-set/cluster-set.ts',
     rule: 'E5',
