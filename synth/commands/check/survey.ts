@@ -103,8 +103,10 @@ export interface Survey extends Scope {
   readonly failovers: Read<readonly FailoverObject[] | undefined>;
   /** Those that are asked about. */
   readonly links: Read<readonly LinkFacts[]>;
-  /** All of the source, also those that are not asked about. */
+  /** All that may be read of the source, also those that are not asked about. */
   readonly allLinks: Read<readonly LinkObject[]>;
+  /** Whether `allLinks` has the Links of all namespaces, and not of the extension's alone. */
+  readonly areLinksOfAllNamespaces: boolean;
   readonly deployments: Read<readonly Deployment[]>;
   readonly pods: Read<readonly Pod[]>;
   /** By name of the Lease. */
@@ -125,7 +127,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   const now = new Date();
   const kubernetes = await reader.version();
   const joint = jointObjects(reader);
-  const [extensionNamespace, linkerd, crd, mcs, deployments, pods, leases, allLinks, mirrors, endpoints, slices] =
+  const [extensionNamespace, linkerd, crd, mcs, deployments, pods, leases, found, mirrors, endpoints, slices] =
     await Promise.all([
       reader.find(NAMESPACES, namespace),
       readLinkerd(reader, linkerdNamespace),
@@ -139,6 +141,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
       reader.list<Endpoints>(ENDPOINTS, { labelSelector: Label.mirroredService }),
       reader.list<EndpointSlice>(ENDPOINT_SLICES, { labelSelector: Label.mirroredService }),
     ]);
+  const { allLinks } = found;
   const asked = allLinks.ok
     ? allLinks.value.filter(({ metadata }) => scope.link === undefined || isNamed(metadata, scope))
     : [];
@@ -152,6 +155,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   return {
     ...scope,
     ...(await joint),
+    ...found,
     now,
     server: reader.server,
     kubernetes,
@@ -162,7 +166,6 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     gatewayAccess: operatorConfig(operator)?.gatewayAccess,
     mcs: mcs.ok ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports, crds: mcs.value } } : mcs,
     links: allLinks.ok ? { ok: true, value: links } : allLinks,
-    allLinks,
     deployments,
     pods,
     heartbeats: leases.ok ? { ok: true, value: beats ?? new Map() } : leases,
@@ -222,10 +225,14 @@ const readMcsCrds = async (reader: Reader): Promise<Read<ReadonlyMap<string, Crd
 };
 
 /** The Links of all namespaces; those of the extension's where no more may be read. */
-const listLinks = async (reader: Reader, namespace: string): Promise<Read<readonly LinkObject[]>> => {
-  const right = { verb: 'list', group: LinkApi.group, resource: LinkApi.plural };
-  const everywhere = await reader.may(right);
-  return reader.list<LinkObject>(LINKS, everywhere.ok && everywhere.value ? {} : { namespace });
+const listLinks = async (
+  reader: Reader,
+  namespace: string,
+): Promise<Pick<Survey, 'allLinks' | 'areLinksOfAllNamespaces'>> => {
+  const right = await reader.may({ verb: 'list', group: LinkApi.group, resource: LinkApi.plural });
+  const areLinksOfAllNamespaces = right.ok && right.value;
+  const allLinks = await reader.list<LinkObject>(LINKS, areLinksOfAllNamespaces ? {} : { namespace });
+  return { allLinks, areLinksOfAllNamespaces };
 };
 
 /** Mirrors and probe Services. */

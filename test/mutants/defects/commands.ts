@@ -188,6 +188,8 @@ export const COMMANDS: readonly Defect[] = [
     find: '...words, ...withNamespaces(place)));',
     replace: '...words, ...namespaceWords(place.namespace)));',
     tests: ['test/synth/commands/common/remedies.test.ts'],
+  },
+  {
     name: 'check and explain name more clients in an annotation than are read',
     file: 'synth/commands/common/clients.ts',
     rule: 'M3',
@@ -202,5 +204,12 @@ export const COMMANDS: readonly Defect[] = [
     find: "found?.identities === '*' || ",
     replace: '',
     tests: ['test/synth/commands/explain/admission.test.ts'],
+  },
+  {
+    name: 'check takes mirrors for orphans whose Links it may not read',
+    file: 'synth/commands/check/checks/mirrors.ts',
+    find: '!areLinksOfAllNamespaces',
+    replace: 'false',
+    tests: ['test/synth/commands/check/command.test.ts'],
   },
 ];

@@ -196,8 +196,9 @@ export const MIRROR_CHECKS: readonly Check<Survey>[] = [
     means: 'A mirror was left of a Link that is gone. Its endpoints follow nothing any more.',
     remedy: 'Delete it, or link the cluster again.',
     judge: (survey) => {
-      const { mirrors, allLinks, crd } = survey;
+      const { mirrors, allLinks, areLinksOfAllNamespaces, crd } = survey;
       if (!mirrors.ok || !allLinks.ok) return skipped('mirrors or Links cannot be read');
+      if (!areLinksOfAllNamespaces) return skipped('Links of other namespaces cannot be read');
       // The operator keeps the mirrors until there can be Links again.
       if (crd.ok && !servesLinks(crd.value)) return skipped('Links are not served');
       const clusters = new Set(allLinks.value.map(({ spec }) => spec?.targetClusterName ?? ''));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READERS } from '../../../cluster/guests.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { eventually, installCrd } from '../../../cluster/workload/index.ts';
+import { eventually, installCrd, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { EXPORTED, LINKS_NAMESPACE, link, namespace, service, slice } from '../../../support/builders.ts';
 import { linkerdLinkCrd } from '../../../support/linkerd-crd.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
@@ -25,6 +25,23 @@ interface Printed {
     }[];
   }[];
 }
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** Lets the second reader list a resource: everywhere, or in the namespace of Links alone. */
+const mayList = (kind: 'ClusterRole' | 'Role', group: string, resource: string): readonly ObjectRef[] => {
+  const metadata = { name: `list-${resource}`, ...(kind === 'Role' && { namespace: LINKS_NAMESPACE }) };
+  const role = {
+    apiVersion: `${RBAC}/v1`,
+    kind,
+    metadata,
+    rules: [{ apiGroups: [group], resources: [resource], verbs: ['list'] }],
+  };
+  const roleRef = { apiGroup: RBAC, kind, name: metadata.name };
+  const subjects = [{ apiGroup: RBAC, kind: 'User', name: READERS[1].name }];
+  const binding = { apiVersion: `${RBAC}/v1`, kind: `${kind}Binding`, metadata, roleRef, subjects };
+  return [role, binding];
+};
 
 onEachBacking('linkspan check', (backing) => {
   let clusters: TwoClusters;
@@ -139,6 +156,32 @@ onEachBacking('linkspan check', (backing) => {
       }
       const passed = stdout.split('\n').filter((line) => line.startsWith('√'));
       expect(passed).toEqual(['√ the Kubernetes API can be queried']);
+    });
+
+    test('that a mirror has no Link, where Links of other namespaces may not be read', async () => {
+      const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'north' };
+      const rights = [
+        ...mayList('ClusterRole', '', 'services'),
+        ...mayList('Role', 'multicluster.linkerd.io', 'links'),
+      ];
+      const objects = [
+        ...rights,
+        namespace('operator-2'),
+        link('north', {}, { namespace: 'operator-2' }),
+        service('web-north', { labels }),
+      ];
+      for (const each of objects) await clusters.east.apply(each);
+      try {
+        const limited = await changed((text) => text.replace(/token: .*/, `token: ${READERS[1].token}`));
+        await eventually('the rights hold', async () => resultsOf(await json(limited))['links-there'] === 'success');
+        const { stdout } = await run(limited);
+        expect(stdout).toContain(
+          '- each mirror is part of a Link (skipped: Links of other namespaces cannot be read)\n',
+        );
+        expect(stdout).not.toContain('delete service');
+      } finally {
+        for (const each of objects.toReversed()) await clusters.east.delete(each);
+      }
     });
 
     test('with credentials that are refused', async () => {

@@ -162,6 +162,7 @@ export const facts = (changed: Partial<Survey> = {}, ...links: readonly LinkFact
     failovers: read([]),
     links: read(all),
     allLinks: read(all.map(({ object }) => object)),
+    areLinksOfAllNamespaces: true,
     deployments: read([operatorDeployment()]),
     pods: read([pod(LEADER), pod('linkspan-operator-b')]),
     heartbeats: read(new Map(beats.map((beat) => [beat.lease.metadata.name, beat]))),
