@@ -1,7 +1,7 @@
 /**
- * A Link's gateway as it is observed: its addresses, and whether it is alive. Addresses, port and identity change
+ * A Link's gateway as it is observed: its addresses, and whether it is alive. Addresses, port, identity and probe change
  * together, once the new addresses are known: no mirror ever has the addresses of one gateway with the port or identity
- * of another, and a failed lookup keeps the gateway in use.
+ * of another, no gateway is probed as another is, and a failed lookup keeps the gateway in use.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type GatewaySettings, type LinkSettings, probeName, type ProbeSettings } from '../../crds/index.ts';
@@ -50,16 +50,27 @@ export interface GatewayListener {
   gatewayChanged(): void;
 }
 
+/** A gateway with known addresses, and how it is probed. */
+interface InUse {
+  /** As its Link named it. */
+  readonly gateway: GatewaySettings;
+  /** Undefined if it is not probed. */
+  readonly probe: ProbeSettings | undefined;
+  readonly addresses: readonly string[];
+}
+
 export class Gateway {
   readonly #options: GatewayOptions;
   #settings: Pick<LinkSettings, 'name' | 'cluster' | 'gateway' | 'probe'> | undefined;
-  /** Ends the lookups and probes of the current settings. */
-  #run = new AbortController();
+  /** Ends the lookups of the current settings. */
+  #lookups = new AbortController();
+  /** Ends the probes of one gateway. */
+  #probes = new AbortController();
   #lookup: GatewayAddressState | undefined;
   /** The gateway that endpoints lead to: the last one whose addresses are known. */
-  #inUse: GatewaySettings | undefined;
+  #inUse: InUse | undefined;
   #alive: boolean | undefined;
-  /** The last verdict before the settings were the present ones. */
+  /** The last verdict before what is probed was what it is now. */
   #wasAlive: boolean | undefined;
   #verdict: Verdict | undefined;
 
@@ -69,17 +80,23 @@ export class Gateway {
 
   /** The gateway that endpoints lead to; undefined if the Link has none. */
   get view(): GatewayView | undefined {
-    const settings = this.#inUse ?? this.#settings?.gateway;
-    if (settings === undefined) return undefined;
-    const isProbed = this.#settings?.probe !== undefined;
-    const { port, identity } = settings;
-    const alive = isProbed ? this.#alive : true;
-    return { port, identity, addresses: this.#inUse?.addresses ?? [], alive, wasAlive: this.#wasAlive };
+    const { gateway } = this.#inUse ?? this.#settings ?? {};
+    if (gateway === undefined) return undefined;
+    const probe = this.#probe;
+    const { port, identity } = gateway;
+    const alive = probe === undefined ? true : this.#alive;
+    return { port, identity, addresses: this.#inUse?.addresses ?? [], alive, wasAlive: this.#wasAlive, probe };
   }
 
-  /** Whether the addresses of the gateway that the Link has now have been looked up. */
+  /** Whether the gateway that endpoints lead to is the one that the Link has now. */
   get isKnown(): boolean {
-    return this.#settings?.gateway === undefined || this.#lookup !== undefined;
+    const named = this.#settings?.gateway;
+    return named === undefined || isDeepStrictEqual(this.#inUse?.gateway, named);
+  }
+
+  /** How the gateway that endpoints lead to is probed; undefined if it is not. */
+  get #probe(): ProbeSettings | undefined {
+    return (this.#inUse ?? this.#settings)?.probe;
   }
 
   /** Returns what is known, for the Link's status. */
@@ -92,7 +109,9 @@ export class Gateway {
     return {
       resolved: this.#resolved(),
       gatewayAlive:
-        probe === undefined ? verdict('True', 'NotProbed', 'the Link has no probeSpec.path') : this.#verdict,
+        (probe ?? this.#probe) === undefined
+          ? verdict('True', 'NotProbed', 'the Link has no probeSpec.path')
+          : this.#verdict,
       gateway: this.view,
     };
   }
@@ -100,63 +119,68 @@ export class Gateway {
   /** Starts to observe the Link's present gateway. The one before stays in use until the new addresses are known. */
   start(settings: LinkSettings): void {
     this.stop();
-    this.#run = new AbortController();
+    this.#lookups = new AbortController();
     this.#settings = settings;
-    this.#wasAlive = this.#alive ?? this.#wasAlive ?? this.#options.wasAlive?.();
-    this.#alive = undefined;
-    this.#verdict = undefined;
     this.#lookup = undefined;
-    const { signal } = this.#run;
     const { gateway, probe } = settings;
-    const { gatewayEnabled, gatewayAlive, gatewayLatency } = this.#options.metrics.target;
-    gatewayEnabled.set(this.#labels, probe === undefined ? 0 : 1);
-    // What was measured was another gateway, or is measured no more.
-    for (const former of [gatewayAlive, gatewayLatency]) former.remove(this.#labels);
-    if (gateway === undefined) {
-      this.#inUse = undefined;
-      return;
-    }
+    if (gateway === undefined) this.#inUse = undefined;
+    else if (this.#inUse !== undefined && this.isKnown) this.#inUse = { ...this.#inUse, probe };
+    this.#forgetVerdict();
+    if (gateway === undefined) return;
     const { families, network, config } = this.#options;
-    const { promise: known, resolve: first } = Promise.withResolvers<void>();
     void watchGatewayAddresses(
       {
         addresses: gateway.addresses,
         families,
         periodMs: config.gatewayResolvePeriodMs,
         network,
-        onChange: (state) => {
-          this.#found(gateway, state);
-          first();
-        },
+        onChange: (state) => this.#found({ gateway, probe, addresses: state.addresses }, state),
       },
-      signal,
+      this.#lookups.signal,
     );
-    // A probe needs the addresses, also through the probe Service.
-    void known.then(() => this.#probe(signal));
   }
 
   stop(): void {
-    this.#run.abort();
+    this.#lookups.abort();
+    this.#probes.abort();
   }
 
-  #found(gateway: GatewaySettings, state: GatewayAddressState): void {
+  #found(found: InUse, state: GatewayAddressState): void {
     const { addresses, problems } = state;
-    const next = addresses.length > 0 || this.#inUse === undefined ? { ...gateway, addresses } : this.#inUse;
-    const isNew = !isDeepStrictEqual(next, this.#inUse);
+    const before = this.#inUse;
     const failed = problems.length > 0 && (this.#lookup?.problems ?? []).length === 0;
-    this.#inUse = next;
+    const isFirst = this.#lookup === undefined;
     this.#lookup = state;
+    if (addresses.length > 0) this.#inUse = found;
+    const isAnother = !isDeepStrictEqual(this.#inUse?.gateway, before?.gateway);
+    if (isAnother) this.#forgetVerdict();
+    // A probe needs the addresses, also through the probe Service.
+    if (isFirst || isAnother) this.#startProbes();
     if (failed) this.#options.report.event('Warning', 'GatewayNotResolved', problems.join('; '));
-    if (isNew) this.#options.listener.gatewayChanged();
+    if (!isDeepStrictEqual(this.#inUse, before)) this.#options.listener.gatewayChanged();
     this.#options.report.statusChanged();
   }
 
-  async #probe(signal: AbortSignal): Promise<void> {
+  /** Forgets the verdict on another gateway, or one that was probed otherwise, or is probed no more. */
+  #forgetVerdict(): void {
+    this.#wasAlive = this.#alive ?? this.#wasAlive ?? this.#options.wasAlive?.();
+    this.#alive = undefined;
+    this.#verdict = undefined;
+    const { gatewayEnabled, gatewayAlive, gatewayLatency } = this.#options.metrics.target;
+    gatewayEnabled.set(this.#labels, this.#probe === undefined ? 0 : 1);
+    for (const former of [gatewayAlive, gatewayLatency]) former.remove(this.#labels);
+  }
+
+  /** Probes what endpoints lead to now, and nothing else any more. */
+  #startProbes(): void {
+    this.#probes.abort();
+    this.#probes = new AbortController();
     const { metrics, network } = this.#options;
-    const { name = '', probe } = this.#settings ?? {};
+    const { name = '' } = this.#settings ?? {};
+    const probe = this.#probe;
     if (probe === undefined) return;
     const labels = this.#labels;
-    await probeGateway(
+    void probeGateway(
       {
         settings: probe,
         targets: () => this.#probeTargets(name, probe),
@@ -169,7 +193,7 @@ export class Gateway {
           metrics.target.gatewayProbeLatency.observe(labels, latencyMs);
         },
       },
-      signal,
+      this.#probes.signal,
     );
   }
 

@@ -6,30 +6,31 @@ import { type EndpointsKind, GatewayProbe, renderOf } from '../../constructs/ren
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { SERVICES } from '../kube/objects.ts';
 import { type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
-import type { OwnedObjects } from '../mirror/observed.ts';
+import type { GatewayView, OwnedObjects } from '../mirror/observed.ts';
 
 export interface ProbeObserved {
-  readonly settings: Pick<LinkSettings, 'name' | 'cluster' | 'gateway' | 'probe'>;
+  readonly settings: Pick<LinkSettings, 'name' | 'cluster'>;
+  /** The gateway that endpoints lead to, which may be a former one of the Link; with at least one address. */
+  readonly gateway: GatewayView;
   /** Namespace of the Links, where probe Services are. */
   readonly namespace: string;
-  /** Addresses of the gateway; at least one. */
-  readonly addresses: readonly string[];
   readonly endpointsKind: EndpointsKind;
   readonly owned: OwnedObjects;
   readonly isForeign: (service: string) => boolean;
 }
 
 export function desiredProbe(observed: ProbeObserved): Manifests {
-  const { settings, namespace, addresses, endpointsKind } = observed;
-  const { name, cluster, gateway, probe } = settings;
-  if (gateway === undefined || probe === undefined) return NOTHING;
+  const { settings, gateway, namespace, endpointsKind } = observed;
+  const { name, cluster } = settings;
+  const { addresses, identity, probe } = gateway;
+  if (probe === undefined) return NOTHING;
   const objects = renderOf(GatewayProbe, {
     link: name,
     targetCluster: cluster,
     namespace,
     port: probe.port,
     addresses,
-    identity: gateway.identity,
+    identity,
     kind: endpointsKind,
   });
   const manifests = writable(observed, probeName(name), objects);

@@ -2,7 +2,7 @@
  * One plain value with everything that decides what one target Service's mirrors must be. It is read from stores,
  * without I/O; all later steps are functions of it.
  */
-import type { LinkSettings } from '../../crds/index.ts';
+import type { LinkSettings, ProbeSettings } from '../../crds/index.ts';
 import type { EndpointsKind, MirrorMode } from '../../constructs/rendered/index.ts';
 import type { Endpoints, EndpointSlice, Service } from '../kube/objects.ts';
 import type { ForeignSlices } from '../runtime/plan.ts';
@@ -30,6 +30,8 @@ export interface GatewayView {
   readonly alive: boolean | undefined;
   /** The last verdict before that, or before a restart, as far as it is known: what is empty or new begins with it. */
   readonly wasAlive?: boolean | undefined;
+  /** How it is probed. @default - it is not */
+  readonly probe?: ProbeSettings | undefined;
 }
 
 /** Present settings of a Link, and present state of its gateway. */

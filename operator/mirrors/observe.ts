@@ -106,16 +106,15 @@ export const probeManifests = (
   { config, source }: Surroundings,
 ): Manifests | undefined => {
   if (settings.gateway === undefined) return NOTHING;
-  const addresses = gateway?.addresses ?? [];
   // Before the first lookup, the addresses that the probe Service has are kept.
-  if (addresses.length === 0) return undefined;
+  if (gateway === undefined || gateway.addresses.length === 0) return undefined;
   const { namespace, endpoints: endpointsKind } = config;
   const { cluster, name } = settings;
   const owned = source.probesOf(cluster, name);
   return desiredProbe({
     settings,
+    gateway,
     namespace,
-    addresses,
     endpointsKind,
     owned,
     isForeign: (service) =>

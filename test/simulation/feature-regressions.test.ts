@@ -43,6 +43,22 @@ const OF_FEDERATED_SERVICES: readonly Regression[] = [
 ];
 
 const READY = [{ hostname: '', ready: true }];
+
+/** Gateways with names. */
+const OF_GATEWAYS: readonly Regression[] = [
+  [
+    'a Link is not synced while its gateway of before is in use, since the name of the next does not resolve (L156, G1)',
+    [
+      { do: 'edit link', link: 'west', edit: { field: 'gatewayAddress', value: 'gateway.example' } },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'foo', pods: READY },
+      { do: 'wait', ms: 35_000 },
+      { do: 'names', as: 'refused' },
+      { do: 'edit link', link: 'west', edit: { field: 'gatewayPort', value: '30143' } },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+];
 const HERE = { namespace: 'shop', name: 'web' } as const;
 
 const TO_WEST = { service: 'web', backends: [{ service: 'web-west' }, { service: 'web' }], holdDown: '5s' } as const;
@@ -185,4 +201,8 @@ test.each(OF_IMPORTS)('%s', { timeout: 120_000 }, async (_, commands) => {
 test.each(OF_FEDERATED_SERVICES)('%s', { timeout: 120_000 }, async (_, commands) => {
   const federation = { west: 'gateway', bar: 'gateway' } as const;
   expect(await run({ endpoints: 'endpoints', commands, replicas: 1, clocks: [], federation }, 1)).toBeUndefined();
+});
+
+test.each(OF_GATEWAYS)('%s', { timeout: 120_000 }, async (_, commands) => {
+  expect(await run({ endpoints: 'endpoints', commands, replicas: 1, clocks: [] }, 1)).toBeUndefined();
 });

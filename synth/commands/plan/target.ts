@@ -109,7 +109,7 @@ const readGateway = async (
   for (const problem of problems) note(`Link ${name}: address of the gateway: ${problem}`);
   const { port, identity } = gateway;
   const alive = probe === undefined ? true : aliveOf(live.get(name), links.get(name));
-  return { port, identity, addresses, alive };
+  return { port, identity, addresses, alive, probe };
 };
 
 /** The verdict in the status of the Link, if it is about the same gateway. */

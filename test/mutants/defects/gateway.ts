@@ -47,4 +47,25 @@ export const GATEWAY: readonly Defect[] = [
     find: '} else if (!answer.addresses.some(isOfCluster)) {',
     replace: '} else if (known.size === 0 && !answer.addresses.some(isOfCluster)) {',
   },
+  {
+    ...OBSERVED,
+    name: 'L156 a gateway that stays in use is probed as the one that the Link has now',
+    rule: 'L156',
+    find: 'return (this.#inUse ?? this.#settings)?.probe;',
+    replace: 'return this.#settings?.probe;',
+  },
+  {
+    ...OBSERVED,
+    name: 'L156 a gateway that could not be looked up counts as applied',
+    rule: 'L156',
+    find: 'isDeepStrictEqual(this.#inUse?.gateway, named)',
+    replace: 'this.#lookup !== undefined',
+  },
+  {
+    ...OBSERVED,
+    name: 'L156 a verdict on the former gateway holds for the next',
+    rule: 'L156',
+    find: 'if (isAnother) this.#forgetVerdict();',
+    replace: '',
+  },
 ];

@@ -569,4 +569,15 @@ export const FOUND: readonly Fault[] = [
     defects: ['L153 an Event that is held back counts as one that cannot be written'],
     outside: 'histories do not read the log, and no judge of theirs asks when an Event comes',
   },
+  {
+    rule: 'L156',
+    by: 'a reading of the code',
+    defects: [
+      'L156 a gateway that stays in use is probed as the one that the Link has now',
+      'L156 a gateway that could not be looked up counts as applied',
+      'L156 a verdict on the former gateway holds for the next',
+    ],
+    outside:
+      'a gateway with a name must get another port while DNS refuses it, as in test/simulation/feature-regressions.test.ts',
+  },
 ];

@@ -291,6 +291,107 @@ describe("a gateway's addresses (C2)", () => {
     expect(said.changes).toBe(before + 1);
   });
 
+  describe('stay in use while the name of the next gateway does not resolve, and', () => {
+    const NEXT = { gatewayAddress: 'next.example', gatewayPort: '5143', gatewayIdentity: 'other.example' };
+
+    /** A gateway in use that answers its probes, whose Link now names another one, which no name leads to yet. */
+    async function superseded(
+      former: object,
+      next: object,
+      via: OperatorConfig['probeVia'] = 'address',
+    ): Promise<ReturnType<typeof setUp> & { readonly probes: string[]; readonly dns: { next?: readonly string[] } }> {
+      const dns: { next?: readonly string[] } = {};
+      const probes: string[] = [];
+      const found = setUp(
+        async (host) => (host === 'gw.example' ? ['203.0.113.1'] : (dns.next ?? Promise.reject(new Error('NXDOMAIN')))),
+        via,
+        {
+          connectTo: new Map(),
+          probeAddress: () => '10.96.0.7',
+          probe: async ({ host, port, path }) => {
+            probes.push(`${host}:${port}${path}`);
+            return port === 4191 && path === '/ready' ? 200 : 503;
+          },
+        },
+      );
+      const { gateway } = found;
+      gateway.start(settings(former));
+      await eventually('it is in use', async () => gateway.view!.alive === true && gateway.isKnown);
+      probes.length = 0;
+      gateway.start(settings({ ...NEXT, ...next }));
+      await eventually('the lookup has failed', async () => gateway.findings().resolved?.status === 'False');
+      return { ...found, probes, dns };
+    }
+
+    it.each([
+      ['at its address', 'address', '203.0.113.1'],
+      ['through its probe Service', 'service', '10.96.0.7'],
+    ] as const)('it is probed as it was, %s (L156)', async (_, via, host) => {
+      const next = { probeSpec: { ...PROBE, port: '5191', path: '/live', failureThreshold: '1' } };
+      const { gateway, judged, probes, dns } = await superseded({}, next, via);
+      await eventually('it has been probed', async () => probes.length > 2);
+      expect(new Set(probes)).toEqual(new Set([`${host}:4191/ready`]));
+      await judged(true);
+      expect(gateway.view).toMatchObject({ port: 4143, identity: IDENTITY, probe: { port: 4191, path: '/ready' } });
+      dns.next = ['203.0.113.2'];
+      await judged(false);
+      expect(gateway.view).toMatchObject({ port: 5143, identity: 'other.example', probe: { port: 5191 } });
+      expect(probes.at(-1)).toBe(`${via === 'address' ? '203.0.113.2' : host}:5191/live`);
+    });
+
+    it('the next one is not applied before there is its address (L156, G1)', async () => {
+      const { gateway, dns } = await superseded({}, {});
+      expect(gateway.isKnown).toBe(false);
+      dns.next = ['203.0.113.2'];
+      await eventually('it is', async () => gateway.isKnown);
+      expect(gateway.view!.addresses).toEqual(['203.0.113.2']);
+    });
+
+    it('are probed although the next one will not be, and the other way round (L156, C1)', async () => {
+      const { gateway, judged, metric } = await superseded({}, UNPROBED);
+      await judged(true);
+      expect(gateway.findings().gatewayAlive).toMatchObject({ reason: 'ProbeSucceeded' });
+      expect(await metric('gateway_enabled')).toEqual([1]);
+      const unprobed = await superseded(UNPROBED, {});
+      expect(unprobed.gateway.view!.alive).toBe(true);
+      expect(unprobed.gateway.findings().gatewayAlive).toBeUndefined();
+      expect(unprobed.probes).toEqual([]);
+    });
+
+    it('a verdict on the former one says nothing about the next (L156, F2)', async () => {
+      const next = { probeSpec: { ...PROBE, port: '5191', failureThreshold: '1000000' } };
+      const { gateway, judged, probes, dns, metric } = await superseded({}, next);
+      await judged(true);
+      dns.next = ['203.0.113.2'];
+      await eventually('the next one is probed', async () => probes.includes('203.0.113.2:5191/ready'));
+      expect(gateway.view).toMatchObject({ alive: undefined, wasAlive: true });
+      expect(await metric('gateway_alive')).toEqual([]);
+    });
+  });
+
+  it('are probed as the Link says at once where only the probe is another, whatever DNS says (L156)', async () => {
+    let isAnswered = true;
+    const probes: number[] = [];
+    const { gateway, judged } = setUp(
+      async () => (isAnswered ? ['203.0.113.1'] : Promise.reject(new Error('SERVFAIL'))),
+      'address',
+      {
+        connectTo: new Map(),
+        probe: async ({ port }) => {
+          probes.push(port);
+          return port === 5191 ? 200 : 503;
+        },
+      },
+    );
+    gateway.start(settings());
+    await judged(false);
+    isAnswered = false;
+    gateway.start(settings({ probeSpec: { ...PROBE, port: '5191' } }));
+    expect(gateway.isKnown).toBe(true);
+    await judged(true);
+    expect(probes.at(-1)).toBe(5191);
+  });
+
   it('are not those of a lookup that was begun for another gateway', async () => {
     const names = later();
     const { gateway, events } = setUp(() => names.promise);

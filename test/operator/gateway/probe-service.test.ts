@@ -1,20 +1,15 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { desiredProbe, type ProbeObserved } from '../../../operator/gateway/probe-service.ts';
 import { NOTHING } from '../../../operator/mirror/manifests.ts';
 import { NOTHING_OWNED, ownedEndpoints, ownedService } from '../mirror/observed.ts';
 
-const GATEWAY = { addresses: [{ kind: 'ip', value: '203.0.113.1' }], port: 4143, identity: 'gw.id' };
 const PROBE = { path: '/ready', port: 4191, periodMs: 3000, timeoutMs: 1000, failureThreshold: 3 };
+const GATEWAY = { addresses: ['203.0.113.1'], port: 4143, identity: 'gw.id', alive: true, probe: PROBE };
 
 const observed = (over: Partial<ProbeObserved> = {}): ProbeObserved => ({
-  settings: {
-    name: 'west-link',
-    cluster: 'west',
-    gateway: GATEWAY,
-    probe: PROBE,
-  } as unknown as ProbeObserved['settings'],
+  settings: { name: 'west-link', cluster: 'west' },
+  gateway: GATEWAY,
   namespace: 'linkerd-multicluster',
-  addresses: ['203.0.113.1'],
   endpointsKind: 'endpoints',
   owned: NOTHING_OWNED,
   isForeign: () => false,
@@ -73,10 +68,7 @@ describe('the probe Service (F4)', () => {
     });
   });
 
-  test.each<[string, Partial<ProbeObserved['settings']>]>([
-    ['has no gateway', { gateway: undefined as never }],
-    ['has a gateway that is not probed', { probe: undefined as never }],
-  ])('is nothing when the Link %s', (_, settings) => {
-    expect(desiredProbe(observed({ ...there, settings: { ...observed().settings, ...settings } }))).toEqual(NOTHING);
+  it('is nothing where the gateway is not probed', () => {
+    expect(desiredProbe(observed({ ...there, gateway: { ...GATEWAY, probe: undefined } }))).toEqual(NOTHING);
   });
 });
