@@ -14,8 +14,8 @@ export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
-  /** Whether `status.gateway` has a verdict, of whatever form. @default false */
-  readonly hasGatewayVerdict?: boolean;
+  /** The verdict of `status.gateway`, of whatever form; undefined if it has none. */
+  readonly gatewayVerdict?: unknown;
   /** Those of {@link NOT_ADMITTED_COUNTS} that the status has. */
   readonly notAdmittedCounts?: readonly NotAdmittedCount[];
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
@@ -28,7 +28,7 @@ export function readStatus(foreign: unknown): LinkStatusBefore {
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     conditions: Array.isArray(conditions) ? readConditions(conditions) : undefined,
-    ...('alive' in fieldsOf(gateway) && { hasGatewayVerdict: true }),
+    ...('alive' in fieldsOf(gateway) && { gatewayVerdict: fieldsOf(gateway)['alive'] }),
     ...(counts.length > 0 && { notAdmittedCounts: counts }),
     mirrorServices: Array.isArray(mirrorServices) ? mirrorServices.flatMap(readMirrorService) : undefined,
     federatedServices: Array.isArray(federatedServices) ? federatedServices.flatMap(readMirrorService) : undefined,

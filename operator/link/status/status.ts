@@ -108,7 +108,7 @@ export const NO_FINDINGS: SessionFindings = {
 const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
 
 export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now: Date): LinkStatusPatch {
-  const { generation, settingsGeneration = generation, gateway, mirrors, notAdmitted } = findings;
+  const { generation, settingsGeneration = generation, mirrors, notAdmitted } = findings;
   const verdicts = verdictsOf(findings, before);
   let conditions: readonly Condition[] = before.conditions ?? [];
   for (const [type, each] of Object.entries(verdicts)) {
@@ -119,7 +119,7 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
   return {
     observedGeneration: generation,
     conditions,
-    ...gatewayPatch(gateway, generation, before),
+    ...gatewayPatch(findings, before),
     ...(mirrors === undefined
       ? {}
       : {
@@ -164,19 +164,21 @@ function federatedPatch(
 
 /**
  * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. While there is
- * no verdict on the gateway, the result depends on the present status: if it is for the present generation, the field
- * stays as it is; if it is for an older one, the patch sets the addresses and removes the verdict, which is about the
- * former gateway.
+ * no verdict on the gateway, the patch depends on the present status: the verdict that it has stays if it is about the
+ * settings that are served, and is removed if it is about former ones. While no address is known, those that the status
+ * has for these settings stay.
  */
 function gatewayPatch(
-  gateway: LinkFindings['gateway'],
-  generation: number,
-  { observedGeneration, hasGatewayVerdict = false }: LinkStatusBefore,
+  { gateway, generation, settingsGeneration = generation }: LinkFindings,
+  { conditions = [], gatewayVerdict }: LinkStatusBefore,
 ): Pick<LinkStatusPatch, 'gateway'> {
   if (gateway === undefined) return { gateway: null };
   const { addresses, alive } = gateway;
   if (alive !== undefined) return { gateway: { addresses, alive } };
-  return observedGeneration === generation ? {} : { gateway: { addresses, ...(hasGatewayVerdict && { alive: null }) } };
+  const isOfServed = conditions.find(({ type }) => type === 'GatewayAlive')?.observedGeneration === settingsGeneration;
+  if (!isOfServed) return { gateway: { addresses, ...(gatewayVerdict !== undefined && { alive: null }) } };
+  if (addresses.length === 0) return {};
+  return { gateway: { addresses, ...(typeof gatewayVerdict === 'boolean' && { alive: gatewayVerdict }) } };
 }
 
 function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {

@@ -57,9 +57,25 @@ export const LINK: readonly Defect[] = [
   {
     file: 'operator/link/status/status.ts',
     tests: ['test/operator/link/status/status.test.ts'],
+    name: 'L154 the addresses of a gateway are reported with the first verdict on it only',
+    rule: 'G1',
+    find: 'if (addresses.length === 0) return {};',
+    replace: 'return {};',
+  },
+  {
+    file: 'operator/link/status/status.ts',
+    tests: ['test/operator/link/status/status.test.ts'],
+    name: 'L154 a verdict on a former gateway that was written after the change of the Link is one on the next',
+    rule: 'G1',
+    find: "conditions.find(({ type }) => type === 'GatewayAlive')?.observedGeneration === settingsGeneration",
+    replace: "conditions.find(({ type }) => type === 'Ready')?.observedGeneration === generation",
+  },
+  {
+    file: 'operator/link/status/status.ts',
+    tests: ['test/operator/link/status/status.test.ts'],
     name: 'the verdict on a former gateway stays in the status until there is one on the next',
     rule: 'L115',
-    find: '...(hasGatewayVerdict && { alive: null })',
+    find: '...(gatewayVerdict !== undefined && { alive: null })',
     replace: '',
   },
   {

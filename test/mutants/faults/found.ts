@@ -579,5 +579,15 @@ export const FOUND: readonly Fault[] = [
     ],
     outside:
       'a gateway with a name must get another port while DNS refuses it, as in test/simulation/feature-regressions.test.ts',
+    rule: 'L154',
+    by: 'a reading of the code',
+    defects: ['L154 the addresses of a gateway are reported with the first verdict on it only'],
+    outside: 'no judge of the histories reads the addresses in a status',
+  },
+  {
+    rule: 'L154',
+    by: 'a reading of the code',
+    defects: ['L154 a verdict on a former gateway that was written after the change of the Link is one on the next'],
+    outside: 'no judge of the histories reads the addresses in a status',
   },
 ];

@@ -204,22 +204,39 @@ describe('the rest of the status', () => {
     expect(statusOf({ mirrors }).mirrors).toEqual({ total: 2, ready: 1, failed: 1 });
   });
 
-  it('leaves the gateway as it was found for this generation until there is a verdict (F2)', () => {
-    const gateway = { port: 4143, addresses: ['203.0.113.1'], alive: undefined };
-    expect(linkStatus({ ...FINE, gateway }, linkStatus(FINE, {}, T1), T2)).not.toHaveProperty('gateway');
+  it('leaves the gateway as it was found for this generation until more is known of it (F2)', () => {
+    const gateway = { port: 4143, addresses: [], alive: undefined };
+    const before = readStatus(linkStatus(FINE, {}, T1));
+    expect(linkStatus({ ...FINE, gateway }, before, T2)).not.toHaveProperty('gateway');
     const older = { ...linkStatus(FINE, {}, T1), gateway: { addresses: ['203.0.113.9'] } };
-    expect(linkStatus({ ...FINE, gateway, generation: 4 }, readStatus(older), T2).gateway).toStrictEqual({
-      addresses: ['203.0.113.1'],
-    });
+    const next = { ...FINE, gateway: { ...gateway, addresses: ['203.0.113.1'] }, generation: 4, settingsGeneration: 4 };
+    expect(linkStatus(next, readStatus(older), T2).gateway).toStrictEqual({ addresses: ['203.0.113.1'] });
+  });
+
+  it('has the addresses as soon as they are known, beside the verdict that it has, and says so once (L154)', () => {
+    const pending = { ...FINE, gateway: { port: 4143, addresses: [], alive: undefined } };
+    const found = { ...FINE, gateway: { port: 4143, addresses: ['203.0.113.9'], alive: undefined } };
+    const first = linkStatus(pending, {}, T1);
+    expect(first.gateway).toStrictEqual({ addresses: [] });
+    const addresses = ['203.0.113.9'];
+    expect(linkStatus(found, readStatus(first), T1).gateway).toStrictEqual({ addresses });
+    const judged = readStatus(linkStatus(FINE, {}, T1));
+    const gateway = { addresses, alive: true };
+    expect(linkStatus(found, judged, T1).gateway).toStrictEqual(gateway);
+    // What stands is not written again, even if the CRD has no field for it.
+    const sent = linkStatus(found, judged, T1);
+    expect(linkStatus(found, readStatus(sent), T1)).toStrictEqual(sent);
   });
 
   it('takes back the verdict on a gateway of an older generation: a merge patch keeps what it does not name (L115)', () => {
     const gateway = { port: 4143, addresses: ['203.0.113.9'], alive: undefined };
+    const patched = { addresses: ['203.0.113.9'], alive: null };
     const older = readStatus(linkStatus(FINE, {}, T1));
-    expect(linkStatus({ ...FINE, gateway, generation: 4 }, older, T2).gateway).toStrictEqual({
-      addresses: ['203.0.113.9'],
-      alive: null,
-    });
+    const changed = { ...FINE, generation: 4, settingsGeneration: 4, gateway };
+    expect(linkStatus(changed, older, T2).gateway).toStrictEqual(patched);
+    // Also if that verdict was written after the change of the Link, and before it was applied.
+    const late = readStatus(linkStatus({ ...FINE, generation: 4 }, older, T2));
+    expect(linkStatus(changed, late, T2).gateway).toStrictEqual(patched);
   });
 
   it('says nothing of mirrors that another writes', () => {
