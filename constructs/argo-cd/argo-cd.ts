@@ -12,6 +12,7 @@ import { ClusterSet } from '../cluster-set/cluster-set.ts';
 import { type ApplicationProps, ARGO_CD_API, clusterApplication, rootApplication } from './application.ts';
 import { ARGO_CD_FOLDER, argoCdErrors } from './errors.ts';
 import { ARGO_CD_CUSTOMIZATIONS } from './health.ts';
+import { keepDefinitions } from './kept-definitions.ts';
 import { appProject } from './project.ts';
 import type { ArgoCdProps } from './props.ts';
 import { ARGO_CD_PROPS } from './schema.gen.ts';
@@ -95,7 +96,10 @@ export class ArgoCd extends Construct {
 
     this.node.defaultChild = this.project;
 
-    for (const chart of [...clusterSet.clusters.map((cluster) => cluster.chart), this.chart]) annotateSyncWaves(chart);
+    for (const chart of [...clusterSet.clusters.map((cluster) => cluster.chart), this.chart]) {
+      annotateSyncWaves(chart);
+      keepDefinitions(chart);
+    }
   }
 }
 

@@ -41,5 +41,6 @@ export const annotateSyncWaves = (scope: IConstruct): void => {
   });
 };
 
-const annotationOf = (metadata: ApiObject['metadata'], key: string): unknown =>
+/** An annotation that an object has now. */
+export const annotationOf = (metadata: ApiObject['metadata'], key: string): unknown =>
   (metadata.toJson() as { readonly annotations?: Readonly<Record<string, unknown>> } | undefined)?.annotations?.[key];

@@ -197,7 +197,7 @@ export const MIRROR_OPERATOR_PROPS = {
     failover: {
       type: 'boolean',
       description:
-        'Whether to serve ServiceFailovers, by routes of the Gateway API. Grants the operator the rights to do so; default true',
+        'Whether to serve ServiceFailovers, by routes of the Gateway API. Grants the operator the rights to do so. Delete ServiceFailovers before it becomes false: their routes would stay as they are; default true',
     },
     serviceImports: {
       type: 'boolean',

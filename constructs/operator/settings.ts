@@ -25,7 +25,8 @@ export interface OperatorSettings {
    */
   readonly enableNamespaceCreation?: boolean | undefined;
   /**
-   * Whether to serve ServiceFailovers, by routes of the Gateway API. Grants the operator the rights to do so.
+   * Whether to serve ServiceFailovers, by routes of the Gateway API. Grants the operator the rights to do so. Delete
+   * ServiceFailovers before it becomes false: their routes would stay as they are.
    * @default true
    */
   readonly failover?: boolean | undefined;

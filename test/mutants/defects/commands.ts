@@ -151,6 +151,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/constructs/cluster-set/cluster-set.test.ts'],
   },
   {
+    name: 'Argo CD prunes a definition that leaves Git, with all objects of its kind',
+    file: 'constructs/argo-cd/argo-cd.ts',
+    find: '      keepDefinitions(chart);\n',
+    replace: '',
+    tests: ['test/constructs/argo-cd/kept-definitions.test.ts'],
+  },
+  {
     name: 'a member without Links does not keep the operator that it says it has',
     file: 'constructs/cluster-set/cluster-set.ts',
     rule: 'E5',
