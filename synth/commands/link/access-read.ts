@@ -16,11 +16,13 @@ import {
   type AccountRead,
   accountProblems,
   isFlat,
+  isOneOf,
   isProven,
   isValid,
   limitsOf,
   ownerOf,
   readAccount,
+  readsAll,
 } from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { isTokenOf } from './ending-token.ts';
@@ -130,13 +132,54 @@ export const isLeft = (
 /** Why an account or the credentials must not be made. */
 export const accessProblems = (
   { source, target, sourceUid, targetUid, sourceName }: Pair,
-  { account, held }: AccessRead,
+  access: AccessRead,
   flags: AccessFlags,
-): readonly Problem[] => [
-  ...accountProblems(target, account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) }),
-  ...otherTargetProblems(source, target, targetUid, held),
-  ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
-];
+): readonly Problem[] => {
+  const { account, held } = access;
+  return [
+    ...accountProblems(target, account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) }),
+    ...otherTargetProblems(source, target, targetUid, held),
+    ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
+    ...sharedProblems(source, target, access, flags),
+  ];
+};
+
+/** Other Links of the source that read with the account keep their rights. */
+const sharedProblems = (
+  source: Cluster,
+  target: Cluster,
+  access: AccessRead,
+  { namespace }: AccessFlags,
+): readonly Problem[] => {
+  const { account, held } = access;
+  const users = held.others.filter((each) => [...tokensIn([each])].some((token) => isOneOf(account, token)));
+  const [user] = users;
+  if (user === undefined) return [];
+  const lost = rightsLost(access);
+  const copies = users.filter(({ metadata }) => metadata.namespace !== namespace);
+  return [
+    ...lost.map(({ what, keep }) => ({
+      object: target.title(SERVICE_ACCOUNTS.kind, account),
+      reason: `${source.title(SECRETS.kind, user.metadata)} reads with it, and would lose ${what}`,
+      remedy: `name this source otherwise with --source-name, for an account of its own, or keep the rights with ${keep}`,
+    })),
+    ...(lost.some(({ keep }) => keep === FLAT) ? copies.map((copy) => copyProblem(source, copy, target)) : []),
+  ];
+};
+
+const FLAT = '--flat';
+
+/** What an account may read, and would not any more; and the flag that keeps it. */
+const rightsLost = ({ account, flat, exportNamespaces }: AccessRead) => {
+  const before = readsAll(account) ? undefined : (limitsOf(account) ?? []);
+  const isLess = exportNamespaces !== undefined && before?.every((each) => exportNamespaces.includes(each)) !== true;
+  const kept = before === undefined ? '' : [...new Set([...before, ...(exportNamespaces ?? [])])].join(',');
+  const what = before === undefined ? 'all other namespaces' : before.join(', ');
+  return [
+    ...(isFlat(account) && !flat ? [{ what: 'the rights of a flat network', keep: FLAT }] : []),
+    ...(isLess ? [{ what, keep: `--export-namespaces=${kept}` }] : []),
+  ];
+};
 
 /** Why the credentials must not be written, though they may be printed: somebody else keeps them. */
 export const keptProblems = (

@@ -96,6 +96,9 @@ export const lacksController = ({ rights }: AccountRead): boolean =>
 const grants = (role: Role, resource: string): boolean =>
   (role.rules ?? []).some(({ resources }) => resources?.includes(resource));
 
+/** Reports whether an account reads the whole cluster. */
+export const readsAll = ({ rights }: AccountRead): boolean => rights.some(({ of }) => of === CLUSTER_ROLES);
+
 /** The only namespaces that an account may read; undefined if it may read all. */
 export const limitsOf = ({ rights }: AccountRead): readonly string[] | undefined => {
   const limits = rights.flatMap(({ of, object }) =>

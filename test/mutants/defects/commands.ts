@@ -219,4 +219,20 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'false',
     tests: ['test/synth/commands/check/command.test.ts'],
   },
+  {
+    name: 'a second Link by an account takes the rights that the first one reads with',
+    file: 'synth/commands/link/access-read.ts',
+    rule: 'H6',
+    find: '    ...sharedProblems(source, target, access, flags),\n',
+    replace: '',
+    tests: ['test/synth/commands/link/accounts.test.ts'],
+  },
+  {
+    name: "a second Link by an account takes the rights that Linkerd's copy of the first one needs",
+    file: 'synth/commands/link/access-read.ts',
+    rule: 'P6',
+    find: 'isFlat(account) && !flat ?',
+    replace: 'isFlat(account) && !flat && limitsOf(account) ?',
+    tests: ['test/synth/commands/link/accounts.test.ts'],
+  },
 ];

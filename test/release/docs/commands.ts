@@ -146,7 +146,8 @@ takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every
 
 **Clusters are told apart** by the uid of their namespace \`kube-system\`, where you may read it. The account records the source
 that it is for, and the Secret the target. An account that another source cluster has, as one whose context has the same name,
-is refused: name this source with \`--source-name\`. One that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
+is refused: name this source with \`--source-name\`. Two Links of one source to one target share an account: a command that would
+take rights from it which the other Link reads with is refused, too. An account that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
 adopted if this source has its token already, or if none of its tokens was ever used or printed by \`link-gen\`. A Secret that a controller keeps, such
 as one of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
 

@@ -215,6 +215,42 @@ onEachBacking('accounts of two source clusters', (backing) => {
     expect(code).toBe(1);
   });
 
+  test('two Links of one account: neither takes what the other reads', { timeout: 60_000 }, async () => {
+    await first.east.apply(namespace('linkerd'));
+    await first.west.apply(namespace('shop'));
+    await first.west.apply(namespace('bank'));
+    const limited = (name: string, ...namespaces: readonly string[]) =>
+      mint(first, `--name=${name}`, '--source-name=limited', `--export-namespaces=${namespaces.join(',')}`);
+    const flat = (name: string, ...args: readonly string[]) =>
+      mint(first, `--name=${name}`, '--source-name=flat', ...args);
+    for (const made of [await limited('west-a', 'shop'), await flat('west-c', '--flat')])
+      expect(made.code, made.stderr).toBe(0);
+
+    const narrowed = await limited('west-b', 'bank');
+    const another = await limited('west-b', 'bank', 'shop');
+    const lean = await flat('west-d', '--flat=false');
+    expect([narrowed.code, narrowed.stdout, lean.code, lean.stdout]).toEqual([1, '', 1, '']);
+    const account = 'ServiceAccount linkerd-multicluster/linkerd-service-mirror-remote-access';
+    const shared = (keep: string): string =>
+      `name this source otherwise with --source-name, for an account of its own, or keep the rights with ${keep}`;
+    expect(narrowed.stderr).toContain(
+      `error: ${account}-limited of west: Secret linkerd-multicluster/cluster-credentials-west-a of east reads with it, and would lose shop (${shared('--export-namespaces=shop,bank')})\n`,
+    );
+    expect(lean.stderr).toContain(
+      'error: Secret linkerd/cluster-credentials-west-c of east: Linkerd reads west with it, and would fail without the rights that --flat=false takes away',
+    );
+    expect(lean.stderr).toContain(
+      `error: ${account}-flat of west: Secret linkerd-multicluster/cluster-credentials-west-c of east reads with it, and would lose the rights of a flat network (${shared('--flat')})\n`,
+    );
+    // Nobody loses by more of them, nor by an account of one's own.
+    expect(another.code, another.stderr).toBe(0);
+    const own = await flat('west-d', '--flat=false', '--source-name=flat-d');
+    expect(own.code, own.stderr).toBe(0);
+    const everything = await limited('west-b');
+    expect(everything.code, everything.stderr).toBe(0);
+    expect((await limited('west-b', 'bank', 'shop')).stderr).toContain('would lose all other namespaces');
+  });
+
   test('unlink keeps credentials that another Link uses without naming them', { timeout: 60_000 }, async () => {
     await first.east.apply(credentials('north', 'x'));
     await first.east.apply(link('north', { clusterCredentialsSecret: undefined }));
