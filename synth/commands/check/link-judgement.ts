@@ -1,6 +1,7 @@
 /** What the judgements of Links have in common. Pure. */
 import { writeLeaseName } from '../../../crds/wire.ts';
 import type { LinkCondition } from '../common/link-status.ts';
+import type { Place } from '../common/remedies.ts';
 import { error, type Finding, type Judgement, judged, skipped, warning } from './check-type.ts';
 import type { LinkFacts, Survey } from './survey.ts';
 
@@ -10,6 +11,9 @@ export interface NotJudged {
 }
 
 export const notJudged = (why: string): NotJudged => ({ why });
+
+/** Where the commands for a Link act: in its namespace, whichever was asked about. Another may have a Link of its name. */
+export const placeOf = ({ namespace }: LinkFacts, survey: Survey): Place => ({ ...survey, namespace });
 
 /** Links that are named where they could not be judged. */
 const NAMED = 3;
@@ -77,11 +81,11 @@ export const conditionOf = (
 };
 
 /** Judges each Link by one condition that must not be False, nor Unknown for long. */
-export const notFalse = (survey: Survey, type: string, remedy: string): Judgement =>
+export const notFalse = (survey: Survey, type: string, remedy: (place: Place) => string): Judgement =>
   eachLink(survey, (link) =>
     conditionOf(link, survey, type, (condition) => {
       if (condition.status === 'True') return [];
       const report = condition.status === 'False' ? error : warning;
-      return [report(link.title, conditionText(condition), remedy)];
+      return [report(link.title, conditionText(condition), remedy(placeOf(link, survey)))];
     }),
   );

@@ -4,7 +4,15 @@ import { isLongLived } from '../../../../operator/kube/account-token.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
 import { type CredentialsRead, readCredentials, readsPodToken } from '../../common/credentials-secret.ts';
 import { byLinkspan, linkAgain, operatorLog } from '../../common/remedies.ts';
-import { asReported, conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import {
+  asReported,
+  conditionOf,
+  conditionText,
+  eachLink,
+  notJudged,
+  type NotJudged,
+  placeOf,
+} from '../link-judgement.ts';
 import { rightText } from '../reader.ts';
 import { hasFlatMembers, type LinkFacts, type Survey } from '../survey.ts';
 import type { Granted } from '../target.ts';
@@ -20,7 +28,7 @@ const secretFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
   if (credentials?.ok !== true) return notJudged('the Secret cannot be read');
   const { value } = credentials;
   if (value.ok || value.in !== 'Secret') return [];
-  const remedy = `link the cluster again: ${linkAgain(survey, link)}; or create it of type ${CredentialsSecret.type} with the kubeconfig of the target under data key ${CredentialsSecret.key}`;
+  const remedy = `link the cluster again: ${linkAgain(placeOf(link, survey), link)}; or create it of type ${CredentialsSecret.type} with the kubeconfig of the target under data key ${CredentialsSecret.key}`;
   return [error(secretTitle(link), value.reason, remedy)];
 };
 
@@ -34,7 +42,7 @@ const kubeconfigFindings = (link: LinkFacts, survey: Survey): readonly Finding[]
     error(
       secretTitle(link),
       value.reason,
-      `link the cluster again: ${linkAgain(survey, link)}; or correct the kubeconfig`,
+      `link the cluster again: ${linkAgain(placeOf(link, survey), link)}; or correct the kubeconfig`,
     ),
   ];
 };
@@ -53,7 +61,7 @@ const reachFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | No
   if (target.version.ok || target.version.obstacle === 'unauthorized') return [];
   const object = `API server ${target.server} of ${link.cluster}`;
   const { why } = target.version;
-  const status = byLinkspan(survey, 'status', link.name);
+  const status = byLinkspan(placeOf(link, survey), 'status', link.name);
   return isReadByOperator(link, survey)
     ? [
         warning(
@@ -70,7 +78,7 @@ const acceptFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
   if (target === undefined) return NO_CREDENTIALS;
   if (target.version.ok) return [];
   if (target.version.obstacle !== 'unauthorized') return NO_TARGET;
-  const mint = byLinkspan(survey, 'credentials', 'mint', '--name', link.name, '--apply');
+  const mint = byLinkspan(placeOf(link, survey), 'credentials', 'mint', '--name', link.name, '--apply');
   const remedy = `the token was revoked, has expired, or is of another cluster: make a new one: ${mint}, with --to-context and the context of ${link.cluster}`;
   return [error(secretTitle(link), `${link.cluster} refuses the credentials: ${target.version.why}`, remedy)];
 };
@@ -91,7 +99,7 @@ const rightsFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
   return lackingRights(
     object,
     target.rights,
-    `grant it in ${link.cluster}: link it again, which writes the account with its rights: ${linkAgain(survey, link)}`,
+    `grant it in ${link.cluster}: link it again, which writes the account with its rights: ${linkAgain(placeOf(link, survey), link)}`,
   );
 };
 
@@ -123,7 +131,7 @@ const inUse = (link: LinkFacts, survey: Survey, type: string): readonly Finding[
   conditionOf(link, survey, type, (condition) => {
     if (condition.status === 'True' || isFaulty(link, survey)) return [];
     const report = condition.status === 'False' ? error : warning;
-    return [report(link.title, conditionText(condition), operatorLog(survey))];
+    return [report(link.title, conditionText(condition), operatorLog(placeOf(link, survey)))];
   });
 
 /** Tokens that somebody must replace: that of the Link, which the operator would renew, and that of Linkerd. */
@@ -131,7 +139,7 @@ const endlessFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | 
   const { credentials, destination, cluster } = link;
   if (credentials?.ok !== true) return notJudged('the Secret cannot be read');
   const copy = destination?.ok === true ? readCredentials(destination.value) : undefined;
-  const rotate = byLinkspan(survey, 'credentials', 'rotate', link.name, '--apply');
+  const rotate = byLinkspan(placeOf(link, survey), 'credentials', 'rotate', link.name, '--apply');
   const where = `with --to-context and the context of ${cluster}`;
   const reason = 'its token does not end: whoever has a copy of it reads the target until it is revoked';
   return [
@@ -163,7 +171,7 @@ const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[
   if (settings === undefined) return notJudged('the Link is invalid');
   if (destination?.ok !== true) return notJudged('the Secret cannot be read');
   const object = `Secret ${survey.linkerdNamespace}/${credentialsName(cluster)}`;
-  const remedy = `link the cluster again: ${linkAgain(survey, link, undefined, '--flat')}`;
+  const remedy = `link the cluster again: ${linkAgain(placeOf(link, survey), link, undefined, '--flat')}`;
   if (destination.value === undefined) {
     if (!isSelectedFlat(link, survey)) return notJudged('no Service is mirrored or federated on a flat network');
     const reason = "not found: Linkerd's destination controller cannot find pods on a flat network";
@@ -198,7 +206,7 @@ const destinationRightsFindings = (link: LinkFacts, survey: Survey): readonly Fi
   const { version, rights } = destinationAccess;
   const object = `account of Secret ${survey.linkerdNamespace}/${credentialsName(cluster)} in ${cluster}`;
   if (!version.ok) {
-    const remedy = `link the cluster again: ${linkAgain(survey, link, undefined, '--flat')}`;
+    const remedy = `link the cluster again: ${linkAgain(placeOf(link, survey), link, undefined, '--flat')}`;
     if (version.obstacle === 'unauthorized') {
       return [error(object, `${cluster} refuses the credentials: ${version.why}`, remedy)];
     }
@@ -208,7 +216,7 @@ const destinationRightsFindings = (link: LinkFacts, survey: Survey): readonly Fi
   return lackingRights(
     object,
     rights,
-    `grant it in ${cluster}, since Linkerd's destination controller ends itself without it: link it again: ${linkAgain(survey, link, undefined, '--flat')}`,
+    `grant it in ${cluster}, since Linkerd's destination controller ends itself without it: link it again: ${linkAgain(placeOf(link, survey), link, undefined, '--flat')}`,
   );
 };
 

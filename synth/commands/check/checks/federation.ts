@@ -3,7 +3,7 @@ import { federatedName, LOCAL_WRITE_LEASE, OPERATOR_LEASE } from '../../../../cr
 import { reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { byExplain, byLinkspan, linkAgain, operatorLog, patchLink } from '../../common/remedies.ts';
-import { asReported, eachLink, isHeldByAnother, notJudged, type NotJudged } from '../link-judgement.ts';
+import { asReported, eachLink, isHeldByAnother, notJudged, type NotJudged, placeOf } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
 const CATEGORY = 'federated Services';
@@ -25,7 +25,7 @@ const REFUSALS: readonly Refusals[] = [
     remedy:
       "Make the copy of the credentials in the namespace of Linkerd's control plane, as `linkspan link` does, or have federated Services lead through the gateway: `federation: gateway` of the Link.",
     advice: (link, survey) =>
-      `link the cluster again: ${linkAgain(survey, link, undefined, '--flat')}; or have federated Services lead through its gateway: ${patchLink(survey, link.name, { federation: 'gateway' })}`,
+      `link the cluster again: ${linkAgain(placeOf(link, survey), link, undefined, '--flat')}; or have federated Services lead through its gateway: ${patchLink(placeOf(link, survey), link.name, { federation: 'gateway' })}`,
   },
   {
     id: 'federated-ports',
@@ -94,7 +94,7 @@ const silentFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
       error(
         `Service ${key} of ${cluster}`,
         'is to join a federated Service, and the operator does not report on it',
-        operatorLog(survey),
+        operatorLog(placeOf(link, survey)),
       ),
     );
 };
@@ -124,7 +124,7 @@ export const FEDERATION_CHECKS: readonly Check<Survey>[] = [
       eachLink(survey, (link) => {
         const silent = silentFindings(link, survey);
         const see = (namespace: string, name: string): string =>
-          `follow it: ${byExplain(survey, `${namespace}/${name}`)}`;
+          `follow it: ${byExplain(placeOf(link, survey), `${namespace}/${name}`)}`;
         const refused = refusedFindings(link, (reason) => !KNOWN.has(reason), see);
         if ('why' in silent && refused.length === 0) return silent;
         return asReported(link, survey, [...('why' in silent ? [] : silent), ...refused]);

@@ -3,7 +3,15 @@ import { Default } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
 import { NOT_PROBED } from '../../common/link-status.ts';
 import { linkAgain, operatorLog } from '../../common/remedies.ts';
-import { conditionOf, conditionText, eachLink, notFalse, notJudged, type NotJudged } from '../link-judgement.ts';
+import {
+  conditionOf,
+  conditionText,
+  eachLink,
+  notFalse,
+  notJudged,
+  type NotJudged,
+  placeOf,
+} from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
 const CATEGORY = 'gateways';
@@ -21,7 +29,11 @@ const aliveFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | No
     if (condition.status === 'True') return [];
     if (condition.status === 'Unknown') {
       return [
-        warning(link.title, 'there is no verdict on the gateway yet', `wait a moment, then ${operatorLog(survey)}`),
+        warning(
+          link.title,
+          'there is no verdict on the gateway yet',
+          `wait a moment, then ${operatorLog(placeOf(link, survey))}`,
+        ),
       ];
     }
     const named = link.settings?.gateway?.addresses ?? [];
@@ -29,7 +41,7 @@ const aliveFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | No
     const remedy =
       now.length === 0
         ? `see the pods of the gateway in ${link.cluster}, and whether nodes of ${survey.context} can reach its addresses`
-        : `the gateway of ${link.cluster} has address ${now.join(', ')} now: link the cluster again: ${linkAgain(survey, link)}`;
+        : `the gateway of ${link.cluster} has address ${now.join(', ')} now: link the cluster again: ${linkAgain(placeOf(link, survey), link)}`;
     return [error(link.title, conditionText(condition), remedy)];
   });
 };
@@ -70,7 +82,7 @@ const portFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | Not
     }
     if ([listed.port, listed.nodePort].includes(port)) return [];
     const reason = `has ${field} "${port}", and port ${name} of the gateway of ${cluster} is ${listed.port}`;
-    const remedy = `unless something in between changes the port, link the cluster again: ${linkAgain(survey, link)}`;
+    const remedy = `unless something in between changes the port, link the cluster again: ${linkAgain(placeOf(link, survey), link)}`;
     return [warning(title, reason, remedy)];
   });
 };
@@ -82,7 +94,7 @@ export const GATEWAY_CHECKS: readonly Check<Survey>[] = [
     title: 'the addresses of gateways are known',
     means: 'A host name of the gateway does not resolve. Addresses that were known stay in use.',
     remedy: 'Correct `spec.gatewayAddress`, or the DNS name.',
-    judge: (survey) => notFalse(survey, 'GatewayResolved', 'correct spec.gatewayAddress, or the DNS name'),
+    judge: (survey) => notFalse(survey, 'GatewayResolved', () => 'correct spec.gatewayAddress, or the DNS name'),
   },
   {
     id: 'gateway-alive',

@@ -1,7 +1,7 @@
 /** Checks of what meshes must have in common, and of what a Link says of the mesh of its target. */
 import { Annotation } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, skipped, warning } from '../check-type.ts';
-import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { eachLink, notJudged, type NotJudged, placeOf } from '../link-judgement.ts';
 import { type Linkerd, LINKERD_CONFIG } from '../../common/linkerd.ts';
 import { byLinkerd, linkAgain, patchLink } from '../../common/remedies.ts';
 import type { LinkerdRead } from '../linkerd.ts';
@@ -47,7 +47,7 @@ const identityFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
   const { settings, target, title, cluster } = link;
   const gateway = settings?.gateway;
   if (gateway === undefined) return notJudged('the Link has no gateway');
-  const remedy = `link the cluster again, which reads it from the gateway: ${linkAgain(survey, link)}`;
+  const remedy = `link the cluster again, which reads it from the gateway: ${linkAgain(placeOf(link, survey), link)}`;
   if (gateway.identity === undefined) {
     return [error(title, 'has no spec.gatewayIdentity: proxies send plaintext, which gateways refuse', remedy)];
   }
@@ -127,12 +127,13 @@ export const IDENTITY_CHECKS: readonly Check<Survey>[] = [
     means: 'Requests carry a name of the Service that the gateway of the target does not know, and are refused.',
     remedy: 'Write the domain that is named into `spec.targetClusterDomain`, or link the cluster again.',
     judge: (survey) =>
-      eachLink(survey, ({ settings, target, title, name, cluster }) => {
+      eachLink(survey, (link) => {
+        const { settings, target, title, name, cluster } = link;
         const linkerd = known(target?.linkerd);
         if (settings === undefined || linkerd === undefined) return notJudged("the target's settings cannot be read");
         const { clusterDomain } = linkerd;
         const reason = `has spec.targetClusterDomain "${settings.clusterDomain}", and ${cluster} is "${clusterDomain}"`;
-        const remedy = `correct it: ${patchLink(survey, name, { targetClusterDomain: clusterDomain })}`;
+        const remedy = `correct it: ${patchLink(placeOf(link, survey), name, { targetClusterDomain: clusterDomain })}`;
         return settings.clusterDomain === clusterDomain ? [] : [error(title, reason, remedy)];
       }),
   },

@@ -10,7 +10,7 @@ import type { ServiceExport } from '../../../../operator/target/read/mcs-objects
 import { exportFinding, importFinding } from '../../common/imports.ts';
 import { applyCrds, byExplain, linkAgain, patchLink } from '../../common/remedies.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
-import { conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { conditionText, eachLink, notJudged, type NotJudged, placeOf } from '../link-judgement.ts';
 import { eachObject } from '../object-judgement.ts';
 import type { Crd } from '../objects.ts';
 import { rightText } from '../reader.ts';
@@ -67,7 +67,7 @@ const rightsFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
           warning(
             `account of Secret ${namespace}/${secretName} in ${cluster}`,
             `may not ${rightText(right)}: nothing that ${cluster} exports by the MCS API is imported`,
-            `grant it in ${cluster}: link it again: ${linkAgain(survey, link)}; or import nothing of it: ${patchLink(survey, name, { serviceExports: false })}`,
+            `grant it in ${cluster}: link it again: ${linkAgain(placeOf(link, survey), link)}; or import nothing of it: ${patchLink(placeOf(link, survey), name, { serviceExports: false })}`,
           ),
         ]
       : [],

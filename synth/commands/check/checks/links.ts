@@ -12,6 +12,7 @@ import {
   isHeldByAnother,
   notFalse,
   notJudged,
+  placeOf,
 } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
@@ -39,12 +40,12 @@ const served = (link: LinkFacts, survey: Survey): readonly Finding[] => {
     return [error(title, reason, `create it in namespace ${survey.namespace}, where the operator serves Links`)];
   }
   if (namespace !== survey.namespace) {
-    const remedy = `check it there: ${byLinkspan({ ...survey, namespace }, 'check', '--link', link.name)}`;
+    const remedy = `check it there: ${byLinkspan(placeOf(link, survey), 'check', '--link', link.name)}`;
     return [warning(title, `is in namespace ${namespace}, and whether an operator serves it is not looked at`, remedy)];
   }
   if (dropsConditions(survey)) return [];
   if (conditions === undefined) {
-    return [error(title, 'the operator has not reported on it', operatorLog(survey))];
+    return [error(title, 'the operator has not reported on it', operatorLog(placeOf(link, survey)))];
   }
   const seen = conditions.get('Ready')?.observedGeneration ?? 0;
   const { generation = 0 } = object.metadata;
@@ -53,7 +54,7 @@ const served = (link: LinkFacts, survey: Survey): readonly Finding[] => {
         error(
           title,
           `the operator has not seen its generation ${generation} yet, but ${seen}`,
-          `wait a moment, then ${operatorLog(survey)}`,
+          `wait a moment, then ${operatorLog(placeOf(link, survey))}`,
         ),
       ]
     : [];
@@ -67,14 +68,14 @@ const ready = (link: LinkFacts, survey: Survey): readonly Finding[] => {
       warning(
         link.title,
         conditionText(condition),
-        `wait until it is Ready: ${byLinkspan(survey, 'status', link.name, '--watch')}`,
+        `wait until it is Ready: ${byLinkspan(placeOf(link, survey), 'status', link.name, '--watch')}`,
       ),
     ];
   const isExplained =
     isHeldByAnother(link) ||
     EXPLAINED.some((type) => link.conditions?.get(type)?.status === 'False') ||
     link.conditions?.get('PruneHeld')?.status === 'True';
-  return isExplained ? [] : [error(link.title, conditionText(condition), operatorLog(survey))];
+  return isExplained ? [] : [error(link.title, conditionText(condition), operatorLog(placeOf(link, survey)))];
 };
 
 /** Confirms just the deletions that the message says are held. */
@@ -164,7 +165,7 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator keeps the mirrors of each Link true',
     means: "The operator cannot take the Link's Lease, or still removes the mirrors of another cluster.",
     remedy: 'See the reason, and the log of the operator.',
-    judge: (survey) => notFalse(survey, 'Synced', operatorLog(survey)),
+    judge: (survey) => notFalse(survey, 'Synced', operatorLog),
   },
   {
     id: 'deletions-held',
@@ -189,7 +190,7 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'targets are within limits',
     means: 'The target sends or exports more than the operator takes. What is beyond the limit is not mirrored.',
     remedy: 'Export fewer Services, or raise the limit that the message names.',
-    judge: (survey) => notFalse(survey, 'TargetWithinLimits', 'export fewer Services, or raise the limit'),
+    judge: (survey) => notFalse(survey, 'TargetWithinLimits', () => 'export fewer Services, or raise the limit'),
   },
   {
     id: 'links-there',

@@ -5,7 +5,7 @@ import { reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped } from '../check-type.ts';
 import { servesLinks } from '../crd-fields.ts';
 import { byExplain, byKubectl, operatorLog, operatorPods, refusalRemedy } from '../../common/remedies.ts';
-import { asReported, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { asReported, eachLink, notJudged, type NotJudged, placeOf } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 import type { Export } from '../target.ts';
 
@@ -52,7 +52,7 @@ const refusedFindings = (
   const found = refusals(link).filter(({ reason }) => isWanted(reason));
   const findings = found.map(({ key, namespace, name, reason, message }) => {
     const mirror = mirrorName(name, link.cluster);
-    const remedy = refusalRemedy(survey, reason, { namespace, mirror });
+    const remedy = refusalRemedy(placeOf(link, survey), reason, { namespace, mirror });
     return error(`Service ${key} of ${link.cluster}`, `${reason}: ${message}`, remedy);
   });
   return asReported(link, survey, findings);
@@ -87,7 +87,7 @@ const completeFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
   if (!survey.mirrors.ok) return notJudged('mirrors cannot be read');
   const explained = new Set(refusals(link).map(({ key }) => key));
   const mirrors = new Map(mirrorsOf(link, survey.mirrors.value).map((mirror) => [keyOf(mirror), mirror]));
-  const remedy = (key: string): string => `see why: ${byExplain(survey, key)}`;
+  const remedy = (key: string): string => `see why: ${byExplain(placeOf(link, survey), key)}`;
   const wanted = new Set<string>();
   const missing = target.exports.value.flatMap(({ key, namespace, name }) => {
     const mirror = `${namespace}/${mirrorName(name, cluster)}`;
@@ -104,7 +104,7 @@ const completeFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
       error(
         `Service ${mirror}`,
         `mirrors what ${cluster} does not export, or its Link does not admit`,
-        operatorPods(survey),
+        operatorPods(placeOf(link, survey)),
       ),
     ),
   ];
@@ -138,7 +138,8 @@ const endpointFindings = (
   if (!survey.mirrors.ok) return notJudged('mirrors cannot be read');
   const isDead = link.conditions?.get('GatewayAlive')?.status === 'False';
   const mirrors = new Set(mirrorsOf(link, survey.mirrors.value).map(keyOf));
-  const remedy = (key: string): string => `see why: ${byExplain(survey, key)}; and ${operatorLog(survey)}`;
+  const remedy = (key: string): string =>
+    `see why: ${byExplain(placeOf(link, survey), key)}; and ${operatorLog(placeOf(link, survey))}`;
   return target.exports.value.flatMap(({ key, namespace, name, mode, isReady }: Export) => {
     const mirror = `${namespace}/${mirrorName(name, cluster)}`;
     if (mode !== 'gateway' || isDead || !mirrors.has(mirror)) return [];

@@ -109,7 +109,9 @@ const linkLeaseFindings = (link: LinkFacts, survey: Survey): readonly Finding[] 
 const besideFindings = (deployment: Deployment, survey: Survey): readonly Finding[] => {
   const { name, namespace = '', labels = {} } = deployment.metadata;
   const cluster = labels[Label.clusterName] ?? '';
-  const links = survey.links.ok ? survey.links.value.filter((link) => link.cluster === cluster) : [];
+  const links = survey.links.ok
+    ? survey.links.value.filter((link) => link.cluster === cluster && link.namespace === survey.namespace)
+    : [];
   if (survey.link !== undefined && links.length === 0) return [];
   const isWriting = links.some((link) => {
     const beat = survey.heartbeats.ok ? survey.heartbeats.value.get(writeLeaseName(link.name)) : undefined;

@@ -283,4 +283,42 @@ describe('the remedy of', () => {
       expect(prose).not.toMatch(/kubectl|linkspan \w+ -/);
     }
   });
+
+  /** Faults whose commands are not about a Link. */
+  const OF_NO_LINK = [
+    'source-',
+    'extension-namespace',
+    'link-crd',
+    'link-crd-fields',
+    'operator-',
+    'linkerd-',
+    'proxies',
+    'links-there',
+    'mirror-orphans',
+    'federated-lease',
+    'mcs-crds',
+    'exports-valid',
+    'imports-ready',
+    'failovers-ready',
+  ];
+  const IN_OTHER = { name: 'west', namespace: 'other' };
+  /** The commands of a fault that are about the Link or its operator, where that is in another namespace. */
+  const commandsElsewhere = (id: string): readonly string[] => {
+    const { links, ...survey } = FAULTS[id]!;
+    const moved = links.ok
+      ? read(links.value.map((each) => ({ ...each, ...IN_OTHER, title: 'Link other/west' })))
+      : links;
+    return resultOf({ ...survey, links: moved }, id)
+      .findings.flatMap(({ remedy }) => remedy.split('`').filter((_, at) => at % 2 === 1))
+      .filter((command) => !/ -n shop | create namespace |^linkerd /.test(command));
+  };
+  const LINK_FAULTS = Object.keys(FAULTS).filter((id) => !OF_NO_LINK.some((each) => id.startsWith(each)));
+
+  test.each(LINK_FAULTS)('%s acts in the namespace of the Link', (id) => {
+    for (const command of commandsElsewhere(id)) expect(command).toMatch(/ (-n|--(multicluster-)?namespace) other\b/);
+  });
+
+  test('most faults of Links have a command', () => {
+    expect(LINK_FAULTS.filter((id) => commandsElsewhere(id).length > 0).length).toBeGreaterThan(15);
+  });
 });
