@@ -579,6 +579,8 @@ export const FOUND: readonly Fault[] = [
     ],
     outside:
       'a gateway with a name must get another port while DNS refuses it, as in test/simulation/feature-regressions.test.ts',
+  },
+  {
     rule: 'L154',
     by: 'a reading of the code',
     defects: ['L154 the addresses of a gateway are reported with the first verdict on it only'],
