@@ -273,11 +273,11 @@ onReal('two clusters that were brought up from Git alone', () => {
       { source: 'west', target: 'north' },
     ];
     await synthesize({ ...rest, members: members.map(leaving('north')), topology: { type: 'pairs', pairs } });
-    const [unlink = '', leave = '', secrets = ''] = await commandsOf('Remove a cluster');
+    const [, unlink = '', leave = '', secrets = ''] = await commandsOf('Remove a cluster');
     expect(unlink).toContain('in east west north; do');
     // There is no cluster north here.
     const known = (commands: string): string =>
-      commands.replaceAll('east west north', 'east west').replace(/^kubectl --context=north .*$/m, '');
+      commands.replaceAll('east west north', 'east west').replaceAll(/^kubectl --context=north .*$/gm, '');
     expect(await shell(known(unlink))).not.toContain('link.multicluster.linkerd.io "north" deleted');
     await commit();
     await synthesize({ ...rest, members: members.filter(({ name }) => name !== 'north') });
@@ -303,20 +303,35 @@ onReal('two clusters that were brought up from Git alone', () => {
   });
 
   test('are left by one of them without a trace', { timeout: 120_000 }, async () => {
-    // Argo CD, which is not here, would run in the cluster that goes.
+    // Argo CD, which is not here, would run in the cluster that goes, and would be stopped first.
+    await rm(join(repository, 'clusters', 'argocd'), { recursive: true });
     const { members, argoCd: _, ...rest } = await clusterFile();
     const unlinked = members.map((member) => leaving('west')(leaving('east')(member)));
     await synthesize({ ...rest, members: unlinked, topology: { type: 'pairs', pairs: [] } });
     const commands = await commandsOf('Remove a cluster');
-    const [unlink = '', leave = ''] = commands.map((each) => each.replaceAll('north', 'east'));
-    const [deleted = '', waited = ''] = unlink.replaceAll('east west east', 'east west').split(/(?=^kubectl )/m);
+    const [alone = '', unlink = '', leave = ''] = commands.map((each) => each.replaceAll('north', 'east'));
+    await east.client.apply(service('both', { labels: { 'mirror.linkerd.io/federated': 'member' } }));
+    await eventually(
+      'both-federated is there',
+      async () => (await east.client.get(service('both-federated'))) !== undefined,
+      DEADLINE_MS,
+    );
+    await shell(alone);
+    const [deleted = '', ...waited] = unlink.replaceAll('east west east', 'east west').split(/(?=^kubectl )/m);
     await shell(deleted);
-    await shell(waited);
+    for (const commands of waited) await shell(commands);
     expect(await east.client.get(service('renewed-west'))).toBeUndefined();
+    expect(await east.client.get(service('both-federated'))).toBeUndefined();
+    const leases = await east.client.list({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      namespace: LINKS_NAMESPACE,
+    });
+    expect(leases.filter(({ metadata }) => metadata.name.startsWith('service-mirror-write-'))).toEqual([]);
     await commit();
     await east.operator?.stop();
-    const alone = 'warning: linkspan.yaml: members: a single cluster has nothing to link with\n';
-    await synthesize({ ...rest, members: unlinked.filter(({ name }) => name === 'west') }, alone);
+    const warning = 'warning: linkspan.yaml: members: a single cluster has nothing to link with\n';
+    await synthesize({ ...rest, members: unlinked.filter(({ name }) => name === 'west') }, warning);
     await shell(leave.replaceAll('east west east', 'west east').replaceAll('in east west;', 'in west;'));
     expect(await east.client.get(namespace(LINKS_NAMESPACE))).toBeUndefined();
     const crds = await east.client.list({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' });

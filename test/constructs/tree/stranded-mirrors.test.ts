@@ -25,6 +25,7 @@ it('is refused for the Links and the operator at once, with nothing written, and
   expect(both).toThrow(
     `${folder}: c03/2-deployment-linkspan-operator.yaml: must not be removed together with 3-link-c01.yaml, 3-link-c02.yaml: nothing would remove the mirrors of the Links (keep member c03 for now, with operator: true`,
   );
+  expect(both).toThrow('wait until Lease service-mirror-write-c01, service-mirror-write-c02 go, which');
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(before);
 
   write(leavingProps(3));

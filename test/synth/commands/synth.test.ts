@@ -144,10 +144,10 @@ describe('linkspan synth', () => {
     });
     const refusal = (cluster: string, link: string, remedy: string): string =>
       `error: clusters: ${cluster}/2-deployment-linkspan-operator.yaml: must not be removed together with 3-link-${link}.yaml: nothing would remove the mirrors of the Links (${remedy})\n`;
-    const wait = (cluster: string): string =>
-      `render, apply, and wait until no Service of ${cluster} has the label mirror.linkerd.io/cluster-name`;
-    const leave = (cluster: string): string =>
-      `keep member ${cluster} for now, with operator: true and by topology without Links; ${wait(cluster)}; then remove the member. Of a cluster that is gone already, delete clusters/${cluster} first`;
+    const wait = (cluster: string, link: string): string =>
+      `render and apply; in ${cluster}, take the label mirror.linkerd.io/federated off its Services, and delete its ServiceExports and ServiceFailovers; wait until Lease service-mirror-write-${link} goes, which the operator deletes last`;
+    const leave = (cluster: string, link: string): string =>
+      `keep member ${cluster} for now, with operator: true and by topology without Links; ${wait(cluster, link)}; then remove the member. Of a cluster that is gone already, delete clusters/${cluster} first`;
 
     beforeEach(async () => {
       await say(clusterSetProps(2));
@@ -157,7 +157,7 @@ describe('linkspan synth', () => {
     it('does not lose its operator with it, also with --check, and nothing is written', async () => {
       const before = await treeOf('clusters');
       await say({ ...clusterSetProps(2), topology: TO_WEST });
-      const remedy = `write operator: true of member c02, ${wait('c02')}; then remove operator`;
+      const remedy = `write operator: true of member c02, ${wait('c02', 'c01')}; then remove operator`;
       const refused = { code: 2, stdout: '', stderr: refusal('c02', 'c01', remedy) };
       expect(await synth()).toEqual(refused);
       expect(await synth('--check')).toEqual(refused);
@@ -188,11 +188,11 @@ describe('linkspan synth', () => {
     it('does not leave the set with it, nor does the one that it leaves alone', async () => {
       const [first] = clusterSetProps(2).members;
       await say({ ...clusterSetProps(2), members: [first!] });
-      const remedy = `write operator: true of member c01, ${wait('c01')}; then remove operator`;
+      const remedy = `write operator: true of member c01, ${wait('c01', 'c02')}; then remove operator`;
       expect(await synth()).toEqual({
         code: 2,
         stdout: '',
-        stderr: refusal('c01', 'c02', remedy) + refusal('c02', 'c01', leave('c02')),
+        stderr: refusal('c01', 'c02', remedy) + refusal('c02', 'c01', leave('c02', 'c01')),
       });
 
       const members = clusterSetProps(2).members.map((member) => ({ ...member, operator: true as const }));
