@@ -125,13 +125,19 @@ export const isExpired = (error: unknown): boolean =>
     error.causes.includes('ResourceVersionTooLarge') ||
     error.message.includes('Too large resource version'));
 
-/** The kind of obstacle that an error is: reported again when it changes, unlike the error of each try. */
-export const obstacleOf = (error: unknown): string =>
-  error instanceof LimitError
-    ? 'limit'
-    : error instanceof ApiError && !isUnavailable(error)
-      ? String(error.code)
-      : 'no answer';
+/** What OpenSSL and Node call a certificate that is not trusted. */
+const UNTRUSTED = /CERT|ISSUER|SIGNATURE|ALTNAME/;
+
+/**
+ * The kind of obstacle that an error is: reported again when it changes, unlike the error of each try. Two refusals are
+ * of one kind if they are about the same resource, since each is to be granted by itself.
+ */
+export function obstacleOf(error: unknown): string {
+  if (error instanceof LimitError) return error.message;
+  if (error instanceof ApiError && !isUnavailable(error)) return `${error.code} ${error.kind ?? ''}`;
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  return UNTRUSTED.test(String(cause?.code)) ? 'no trust' : 'no answer';
+}
 
 /** Describes an error and its cause in one line, cut. A cause that the error names itself is not named again. */
 export function describe(error: unknown): string {

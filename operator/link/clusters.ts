@@ -229,7 +229,9 @@ export class Clusters {
           this.#enqueue(assignment.link);
           break;
         }
-        const isUnlinked = (): Promise<boolean> => this.#records.isUnlinked(assignment.link, signal);
+        // A session whose Link is gone still renews the Lease.
+        const isUnlinked = (goneMs: number): Promise<boolean> =>
+          this.#records.isUnlinked(assignment.link, running && goneMs, signal);
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal, isUnlinked);
         if (requeueAfterMs > 0) return { requeueAfterMs };
         const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);

@@ -36,7 +36,9 @@ export class Grace {
   readonly #isLinked: GraceOptions['isLinked'];
   readonly #removalGraceMs: number;
   /** When each cluster was first found to have no Link, on the monotonic clock. */
-  readonly #unlinkedMs = new Map<string, number>();
+  readonly #goneMs = new Map<string, number>();
+  /** Clusters whose Link a person has removed. The end of a session renews the Lease, which then no longer says so. */
+  readonly #unlinked = new Set<string>();
 
   constructor({ presence, isLinked, removalGraceMs = REMOVAL_GRACE_MS }: GraceOptions) {
     this.#presence = presence;
@@ -47,14 +49,24 @@ export class Grace {
   /**
    * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors may be
    * removed now.
-   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`
+   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. It is given the
+   *   time at which the Link was found to be gone, in milliseconds since the epoch
    * @throws ApiError or ConnectionError if the API server does not answer
    */
-  async leftMs(cluster: string, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
-    const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
-    this.#unlinkedMs.set(cluster, sinceMs);
+  async leftMs(
+    cluster: string,
+    signal: AbortSignal,
+    isUnlinked: (goneMs: number) => Promise<boolean>,
+  ): Promise<number> {
+    const sinceMs = this.#goneMs.get(cluster) ?? performance.now();
+    this.#goneMs.set(cluster, sinceMs);
     // Checked from the start of the grace period: a CRD that is replaced is missing for a moment only.
-    const holdMs = await this.#presence.holdMs(sinceMs, signal, isUnlinked);
+    const goneMs = Date.now() - (performance.now() - sinceMs);
+    const isKnown = async (): Promise<boolean> => {
+      if (!this.#unlinked.has(cluster) && (await isUnlinked(goneMs))) this.#unlinked.add(cluster);
+      return this.#unlinked.has(cluster);
+    };
+    const holdMs = await this.#presence.holdMs(sinceMs, signal, isKnown);
     if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
     if (graceMs > 0) return Math.min(graceMs, PRESENCE_PERIOD_MS);
@@ -64,6 +76,7 @@ export class Grace {
 
   /** Ends the grace period of a cluster, since its mirrors need not be removed any more, or their removal has ended. */
   end(cluster: string): void {
-    this.#unlinkedMs.delete(cluster);
+    this.#goneMs.delete(cluster);
+    this.#unlinked.delete(cluster);
   }
 }

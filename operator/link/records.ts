@@ -70,14 +70,16 @@ export class Records {
   }
 
   /**
-   * Reports whether a Link was removed by `linkspan unlink`, and its Lease has not been renewed since then for a Link
-   * of the same name. False if there is no Lease.
+   * Reports whether a Link was removed by `linkspan unlink`, and not an earlier one of the same name. False if there is
+   * no Lease.
+   * @param goneMs when the Link was found to be gone, in milliseconds since the epoch, if its session has renewed the
+   *   Lease since then; undefined if it has no session
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
-  async isUnlinked(link: string, signal: AbortSignal): Promise<boolean> {
+  async isUnlinked(link: string, goneMs: number | undefined, signal: AbortSignal): Promise<boolean> {
     const { client, config } = this.#env;
     try {
-      return wasUnlinked(await client.read<Lease>(LEASES, config.namespace, writeLeaseName(link), signal));
+      return wasUnlinked(await client.read<Lease>(LEASES, config.namespace, writeLeaseName(link), signal), goneMs);
     } catch (error) {
       if (isNotFound(error)) return false;
       throw error;
@@ -108,11 +110,23 @@ export class Records {
   }
 }
 
-/** Reports whether a Lease records that a person removed its Link after the Lease was last renewed. */
-export function wasUnlinked({ metadata, spec }: Lease): boolean {
+/**
+ * Longest time, in milliseconds, from the moment at which `linkspan unlink` says that a Link is removed until the
+ * operator finds the Link gone. The clocks of the two may differ.
+ */
+const UNLINKING_MS = 60_000;
+
+/**
+ * Reports whether a Lease records that a person removed its Link, and not one that was served under this Lease earlier:
+ * the Lease has not been renewed since then, or the Link was found to be gone at that time.
+ * @param goneMs as for {@link Records.isUnlinked}
+ */
+export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean {
   const unlinkedMs = Date.parse(metadata.annotations?.[Annotation.unlinked] ?? '');
+  if (Number.isNaN(unlinkedMs)) return false;
   const renewedMs = Date.parse(spec?.renewTime ?? '');
-  return !Number.isNaN(unlinkedMs) && (Number.isNaN(renewedMs) || renewedMs < unlinkedMs);
+  const isOfThisLink = goneMs !== undefined && unlinkedMs > goneMs - UNLINKING_MS;
+  return isOfThisLink || Number.isNaN(renewedMs) || renewedMs < unlinkedMs;
 }
 
 /**

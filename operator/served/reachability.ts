@@ -16,7 +16,10 @@ export class Reachability {
   readonly #report: LinkReport;
   #reachable: Verdict | undefined;
   #withinLimits: Verdict | undefined;
-  #credentials: Verdict | undefined;
+  /** What the Secret shows of the credentials. */
+  #shown: Verdict | undefined;
+  /** The target's refusal of the credentials, until it answers. */
+  #refusal: Verdict | undefined;
   /** When the target became unreachable, RFC 3339; undefined while it answers. */
   #unreachableSince: string | undefined;
 
@@ -38,7 +41,7 @@ export class Reachability {
 
   /** Condition `CredentialsValid`; undefined while it is not known. */
   get credentials(): Verdict | undefined {
-    return this.#credentials;
+    return this.#shown?.status === 'False' ? this.#shown : (this.#refusal ?? this.#shown);
   }
 
   /**
@@ -77,9 +80,10 @@ export class Reachability {
       this.#report.event('Warning', event, problem + remedy);
     }
     const refusal = refusalOf(obstacle, namespaces);
-    if (refusal !== undefined) this.#credentials = refused ?? refusal;
-    else if ((isAnswering || isForbidden(obstacle.error)) && inUse) {
-      this.#credentials = inUse;
+    if (refusal !== undefined) this.#refusal = refused ?? refusal;
+    else if (isAnswering || isForbidden(obstacle.error)) {
+      this.#refusal = undefined;
+      this.#shown = inUse ?? this.#shown;
     }
     this.#report.statusChanged();
   }
@@ -94,14 +98,15 @@ export class Reachability {
 
   /** Forgets condition `CredentialsValid`. Called when the Link names another Secret. */
   forgetCredentials(): void {
-    this.#credentials = undefined;
+    this.#shown = undefined;
+    this.#refusal = undefined;
   }
 
-  /** Sets condition `CredentialsValid` to what the Secret shows. */
+  /** Sets what the Secret shows of the credentials. A refusal by the target stands until the target answers. */
   setCredentials(found: Verdict): void {
-    const wereBad = this.#credentials?.status === 'False';
-    const isNew = this.#credentials?.status !== found.status || this.#credentials.message !== found.message;
-    this.#credentials = found;
+    const wereBad = this.#shown?.status === 'False';
+    const isNew = this.#shown?.status !== found.status || this.#shown.message !== found.message;
+    this.#shown = found;
     if (isNew && found.status === 'False') {
       this.#log.warn({ link: this.#link, reason: found.reason, error: found.message }, 'the credentials are not valid');
       this.#report.event('Warning', found.reason, found.message);

@@ -297,4 +297,20 @@ export const LINK: readonly Defect[] = [
     replace: '',
     tests: ['test/simulation/regressions.test.ts'],
   },
+  {
+    name: 'a session whose Link is gone takes back by a renewal that a person has unlinked it',
+    file: 'operator/link/clusters.ts',
+    rule: 'L151',
+    find: 'running && goneMs, signal',
+    replace: 'undefined, signal',
+    tests: ['test/operator/link/manager.test.ts'],
+  },
+  {
+    name: 'a session that ends takes back that a person has unlinked its Link',
+    file: 'operator/link/grace.ts',
+    rule: 'L151',
+    find: '!this.#unlinked.has(cluster) && (await isUnlinked(goneMs))',
+    replace: '(this.#unlinked.delete(cluster), await isUnlinked(goneMs))',
+    tests: ['test/operator/link/manager.test.ts'],
+  },
 ];

@@ -176,4 +176,12 @@ export const RUNTIME: readonly Defect[] = [
     find: 'if (there?.metadata.deletionTimestamp !== undefined && isOurs(there)) throw',
     replace: "if (there?.metadata.deletionTimestamp === '' && isOurs(there)) throw",
   },
+  {
+    name: 'two refusals of different resources are one obstacle',
+    file: 'operator/kube/errors.ts',
+    rule: 'L150',
+    find: "`${error.code} ${error.kind ?? ''}`",
+    replace: 'String(error.code)',
+    tests: ['test/operator/runtime/health.test.ts'],
+  },
 ];

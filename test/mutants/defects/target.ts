@@ -113,4 +113,12 @@ export const TARGET: readonly Defect[] = [
     find: 'if (token !== undefined && token === this.#ended) return expired(token);',
     replace: '',
   },
+  {
+    name: 'what the renewal of a token reports replaces a refusal of the target',
+    file: 'operator/served/reachability.ts',
+    rule: 'L149',
+    find: '(this.#refusal ?? this.#shown)',
+    replace: 'this.#shown',
+    tests: ['test/operator/served/reachability.test.ts'],
+  },
 ];

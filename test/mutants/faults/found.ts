@@ -591,5 +591,24 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L154 a verdict on a former gateway that was written after the change of the Link is one on the next'],
     outside: 'no judge of the histories reads the addresses in a status',
+    rule: 'L149',
+    by: 'a reading of the code',
+    defects: ['what the renewal of a token reports replaces a refusal of the target'],
+    outside: 'no history takes an account away whose token is renewed',
+  },
+  {
+    rule: 'L150',
+    by: 'a reading of the code',
+    defects: ['two refusals of different resources are one obstacle'],
+    outside: 'no rule of the judge says which resource a message must name',
+  },
+  {
+    rule: 'L151',
+    by: 'a reading of the code',
+    defects: [
+      'a session whose Link is gone takes back by a renewal that a person has unlinked it',
+      'a session that ends takes back that a person has unlinked its Link',
+    ],
+    outside: 'no history unlinks a cluster while its CRD is away',
   },
 ];

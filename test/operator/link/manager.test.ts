@@ -3,10 +3,11 @@ import { linkCrd, serviceExportCrd, serviceImportCrd } from '../../../crds/index
 import { Manager } from '../../../operator/link/manager.ts';
 import type { LinkStatusPatch } from '../../../operator/link/status/status.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
+import type { Lease } from '../../../operator/kube/objects.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
-import { GATEWAY, link, LINKS_NAMESPACE } from '../../support/builders.ts';
+import { GATEWAY, link, LINKS_NAMESPACE, namespace } from '../../support/builders.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
 /** Long enough that a test is over before. */
@@ -175,6 +176,27 @@ describe('the manager of Links', () => {
       put('z', { targetClusterName: 'z' });
       await untilServed({ north: '', west: '', z: 'z' });
       expect(stage.services()).toHaveLength(3);
+    });
+
+    it('with their CRD, removes the mirrors of one that is unlinked then, whose session renews its Lease (L151)', async () => {
+      await serve();
+      deleteCrd();
+      await hasLogged(HELD);
+      stage.put(crd);
+      const lease = stage.east.store.get(
+        'coordination.k8s.io/v1',
+        'Lease',
+        LINKS_NAMESPACE,
+        'service-mirror-write-west',
+      ) as unknown as Lease;
+      const annotations = { ...lease.metadata.annotations, 'linkspan.dev/unlinked': new Date().toISOString() };
+      const renewTime = new Date(Date.now() + 1000).toISOString().replace('Z', '000Z');
+      const renewed = { ...lease, metadata: { ...lease.metadata, annotations }, spec: { ...lease.spec, renewTime } };
+      stage.put(renewed as unknown as ObjectRef);
+      // Mirrors that wait are looked at when a namespace is created.
+      stage.put(namespace('new'));
+      await untilServed({ north: 'north' });
+      expect(stage.services()).toEqual(['a-north']);
     });
 
     it('with their namespace, keeps their mirrors', async () => {

@@ -119,11 +119,15 @@ test.each([
   ['was last renewed before', '2026-01-01T00:00:00.000000Z', true],
   ['was never held', undefined, true],
   ['was renewed since, for a later Link of the name', '2026-01-01T00:10:00.000000Z', false],
-])('a Lease that says that a person removed its Link, and %s (E5)', (_, renewTime, is) => {
+  ['was renewed since, by the session of that Link (L151)', '2026-01-01T00:10:00.000000Z', true, '00:05:02'],
+  ['was renewed since, while all Links were gone (L151)', '2026-01-01T00:10:00.000000Z', true, '00:02:00'],
+  ['was renewed since, for a Link that went later', '2026-01-01T00:10:00.000000Z', false, '00:09:00'],
+])('a Lease that says that a person removed its Link, and %s (E5)', (_, renewTime, is, gone?: string) => {
   const metadata = {
     name: 'service-mirror-write-a',
     annotations: { 'linkspan.dev/unlinked': '2026-01-01T00:05:00.000Z' },
   };
-  expect(wasUnlinked({ metadata, spec: renewTime === undefined ? {} : { renewTime } })).toBe(is);
+  const goneMs = gone === undefined ? undefined : Date.parse(`2026-01-01T${gone}Z`);
+  expect(wasUnlinked({ metadata, spec: renewTime === undefined ? {} : { renewTime } }, goneMs)).toBe(is);
   expect(wasUnlinked({ metadata: { name: 'service-mirror-write-a' }, spec: {} })).toBe(false);
 });

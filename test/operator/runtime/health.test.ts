@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ApiError, ConnectionError, LimitError } from '../../../operator/kube/errors.ts';
 import { ReadHealth } from '../../../operator/runtime/health.ts';
 
 const connected = { connected: true } as const;
@@ -38,6 +38,30 @@ describe('whether something can be read', () => {
     health.report('services', unauthorized);
     health.report('services', unauthorized);
     expect(reports).toEqual(['refused', 'list: HTTP 401 (401)']);
+  });
+
+  it.each<[string, Error, Error]>([
+    [
+      'another resource is forbidden',
+      new ApiError(403, { details: { kind: 'services' } }, 'list services'),
+      new ApiError(403, { details: { kind: 'endpointslices' } }, 'list endpointslices'),
+    ],
+    ['another limit is exceeded', new LimitError('more than 50000 objects'), new LimitError('more than 1 MB')],
+    [
+      'the server is reached, and its certificate is not trusted',
+      new ConnectionError('refused', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) }),
+      new ConnectionError('self-signed', {
+        cause: Object.assign(new Error(), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+      }),
+    ],
+  ])('is reported anew when %s (L150)', (_, first, second) => {
+    const { health, reports } = setUp();
+    health.report('services', failing(first));
+    health.report('slices', failing(second));
+    expect(reports).toHaveLength(1);
+    health.report('services', connected);
+    health.report('slices', failing(second));
+    expect(reports).toHaveLength(2);
   });
 
   it('does not depend on a reflector that was stopped', () => {

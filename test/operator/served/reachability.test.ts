@@ -118,7 +118,22 @@ describe('the credentials (E2)', () => {
     obstacle(FORBIDDEN, ['b'], ['a', 'b'], false);
     expect(reachability.credentials?.reason).toBe('KubeconfigInvalid');
     obstacle(UNAUTHORIZED, [], undefined, false);
-    expect(reachability.credentials?.reason).toBe('Unauthorized');
+    expect(reachability.credentials?.reason).toBe('KubeconfigInvalid');
+  });
+
+  it.each<[string, unknown]>([
+    ['does not know', UNAUTHORIZED],
+    ['allows nothing', FORBIDDEN],
+  ])('that the target %s are not valid until it answers, whatever becomes of the Secret (L149)', (_, error) => {
+    const { reachability, obstacle } = setUp();
+    obstacle(error);
+    const { reason } = reachability.credentials ?? {};
+    reachability.setCredentials(verdict('True', 'Valid', 'in use, and is not renewed: Unauthorized (401)'));
+    expect(reachability.credentials).toMatchObject({ status: 'False', reason });
+    obstacle(REFUSED);
+    expect(reachability.credentials).toMatchObject({ status: 'False', reason });
+    reachability.found(undefined, undefined, VALID);
+    expect(reachability.credentials).toEqual(VALID);
   });
 
   it('that are bad are reported once, and again when the reason is another', () => {
