@@ -591,6 +591,8 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L154 a verdict on a former gateway that was written after the change of the Link is one on the next'],
     outside: 'no judge of the histories reads the addresses in a status',
+  },
+  {
     rule: 'L149',
     by: 'a reading of the code',
     defects: ['what the renewal of a token reports replaces a refusal of the target'],
