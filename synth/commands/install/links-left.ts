@@ -2,10 +2,10 @@
  * The Links that an installation leaves: those that `linkspan migrate --back` has handed back stay with their mirrors, which
  * Linkerd's controllers follow. All others need the operator.
  */
-import { LOCAL_MIRROR } from '../../../crds/wire.ts';
+import { LinkApi, LOCAL_MIRROR } from '../../../crds/wire.ts';
 import type { Cluster } from '../common/cluster.ts';
 import type { Problem } from '../common/command-error.ts';
-import { linkspan } from '../common/command-text.ts';
+import { kubectl, linkspan } from '../common/command-text.ts';
 import type { FederatedService } from '../common/federated.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { withNamespaces } from '../common/remedies.ts';
@@ -30,7 +30,7 @@ export const readLinks = async (cluster: Cluster, namespace: string): Promise<Li
 /** The operator leaves a Link for good only if it is suspended: else it takes over from whoever lets go of the Lease. */
 const isHandedBack = ({ link, writer }: WrittenLink): boolean => isSuspended(link) && writer === 'another';
 
-const clusterOf = ({ link }: WrittenLink): string => link.spec?.targetClusterName ?? '';
+const clusterOf = ({ link }: Pick<WrittenLink, 'link'>): string => link.spec?.targetClusterName ?? '';
 
 /** The clusters that have a Link: their mirrors go with it, or stay with it. */
 export const linkedClusters = ({ links }: LinksLeft): ReadonlySet<string> => new Set(links.map(clusterOf));
@@ -58,7 +58,10 @@ export const linkProblems = (
   links
     .filter((each) => !isHandedBack(each))
     .map(({ link, name, writer, holder = '' }) => {
-      const unlink = linkspan(cluster, 'unlink', '--name', name, ...withNamespaces(at), '--apply');
+      const target = clusterOf({ link });
+      const unlinkIt = linkspan(cluster, 'unlink', '--name', target, ...withNamespaces(at), '--apply');
+      const remove = kubectl(cluster, '-n', at.namespace, 'delete', LinkApi.crd, name);
+      const unlink = name === target ? unlinkIt : `${remove}, then ${unlinkIt}`;
       const back = linkspan(cluster, 'migrate', name, '--back', '--apply', ...withNamespaces(at));
       const object = cluster.title(LINKS.kind, link.metadata);
       if (isSuspended(link)) {

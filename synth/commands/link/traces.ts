@@ -7,7 +7,7 @@ import { Annotation, CredentialsSecret, Label, remoteAccessName, Value, OUR_MANA
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { accountInUse } from './access-read.ts';
 import { type AccountRead, isOneOf, ownerOf, readAccount, recordOf, removalCommands, secretsOf } from './account.ts';
@@ -24,15 +24,16 @@ export interface Traces {
   readonly notes: readonly string[];
 }
 
-/** The credentials of a Link: its Secret, and the copy of Linkerd. */
-export const credentialsTraces = async (
+/**
+ * The credentials of a Link: its Secret, and the copy of Linkerd.
+ * @param others the other Links
+ */
+export const credentialsTraces = (
   source: Cluster,
   cluster: string,
   { secret, secretName, copy }: Held,
-  { namespace }: SourceNamespaces,
-): Promise<Traces & { readonly staying: readonly Secret[] }> => {
-  const links = await source.list<LinkObject>(LINKS, { namespace });
-  const others = links.filter(({ metadata }) => metadata.name !== cluster);
+  others: readonly LinkObject[],
+): Traces & { readonly staying: readonly Secret[] } => {
   const users = (isUsed: (link: LinkObject) => boolean): readonly string[] =>
     others.filter(isUsed).map(({ metadata }) => `Link ${metadata.name} uses it`);
   const of = (found: Secret | undefined, uses: readonly string[]) => {

@@ -3,7 +3,7 @@
  * removed the mirrors, the credentials follow, and last the account in the target. Safe to run again: what is gone is
  * passed over. Without `--apply` nothing is deleted, and the objects are printed.
  */
-import { Annotation, Label, writeLeaseName } from '../../../crds/wire.ts';
+import { Annotation, Label, LinkApi, writeLeaseName } from '../../../crds/wire.ts';
 import { isConflict, isNotFound } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
 import { note, printLine } from '../../print.ts';
@@ -16,6 +16,7 @@ import { CommandError, ExitCode, refuseProblems, reportingProblems } from '../co
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { withReport } from '../common/output.ts';
+import { byKubectl } from '../common/remedies.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
 import { named, type UnlinkFlags } from './flags.ts';
@@ -53,45 +54,52 @@ const unlinkFrom = async (
   flags: UnlinkFlags,
 ): Promise<void> => {
   const held = await readHeld(source, cluster, flags);
+  const links = await source.list<LinkObject>(LINKS, { namespace: flags.namespace });
+  const others = links.filter(({ metadata }) => metadata.name !== cluster);
+  const heirs = others.filter(({ spec }) => spec?.targetClusterName === cluster);
   refuseProblems([
-    ...foreignProblems(source, held.link, cluster),
+    ...foreignProblems(source, held.link === undefined ? heirs : [held.link], cluster),
     ...(target === undefined ? [] : otherTargetProblems(source, target.target, target.targetUid, held)),
   ]);
-  const [mirrors, credentials] = await Promise.all([
-    mirrorsOf(source, cluster),
-    credentialsTraces(source, cluster, held, flags),
-  ]);
+  const mirrors = await mirrorsOf(source, cluster);
+  const credentials = credentialsTraces(source, cluster, held, others);
   const access = target && (await accessTraces(target, held, credentials, flags));
   const link: readonly Unwanted[] = held.link === undefined ? [] : [{ cluster: source, of: LINKS, object: held.link }];
   const gone = [...link, ...credentials.unwanted];
   if (gone.length + mirrors.length === 0) printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
-  for (const each of [...credentials.notes, ...(access?.notes ?? [])]) note(each);
+  const [heir] = heirs.map(({ metadata }) => metadata.name);
+  const stay =
+    heir === undefined ? [] : [`the ${mirrors.length} mirrors of ${cluster} stay, since Link ${heir} names this cluster, too`];
+  for (const each of [...stay, ...credentials.notes, ...(access?.notes ?? [])]) note(each);
   if (!flags.apply) {
     await printDeletions([...gone, ...(access?.unwanted ?? [])], flags);
-    if (mirrors.length > 0) note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
+    if (mirrors.length > 0 && heir === undefined)
+      note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
     return;
   }
   await withReport(resultFormat(flags), async (report) => {
     await recordIntent(source, cluster, flags);
     await executeDeletions(link, report);
-    await untilRemoved(source, cluster, flags);
+    await untilRemoved(source, cluster, heir, flags);
     await executeDeletions(credentials.unwanted, report);
     await executeDeletions(access?.unwanted ?? [], report);
   });
 };
 
-/** The Link of this name must be the one to this cluster. */
-const foreignProblems = (source: Cluster, link: LinkObject | undefined, cluster: string) => {
-  const target = link?.spec?.targetClusterName;
-  if (link === undefined || target === cluster) return [];
-  return [
-    {
-      object: source.title(LINKS.kind, link.metadata),
-      reason: `is to cluster ${target ?? ''}`,
-      remedy: 'name the cluster of the Link to remove with --name',
-    },
-  ];
-};
+/** The Link must have the name of its cluster: what it leaves is found by that. */
+const foreignProblems = (source: Cluster, links: readonly LinkObject[], name: string) =>
+  links.flatMap(({ metadata, spec }) => {
+    const { targetClusterName: cluster = '' } = spec ?? {};
+    if (metadata.name === name && cluster === name) return [];
+    const remove = byKubectl(source, '-n', metadata.namespace ?? '', 'delete', LinkApi.crd, metadata.name);
+    return [
+      {
+        object: source.title(LINKS.kind, metadata),
+        reason: `is to cluster ${cluster}`,
+        remedy: `delete it with ${remove}, and run the command again with --name ${cluster}`,
+      },
+    ];
+  });
 
 /** The mirrors of a cluster, those of its gateway's probe among them. */
 const mirrorsOf = (source: Cluster, cluster: string): Promise<readonly KubeObject[]> =>
@@ -127,13 +135,21 @@ const recordIntent = async (source: Cluster, cluster: string, flags: UnlinkFlags
   });
 };
 
-/** Waits until the operator has removed the mirrors, and then the Lease that records them. */
-const untilRemoved = async (source: Cluster, cluster: string, flags: UnlinkFlags): Promise<void> => {
+/**
+ * Waits until the operator has removed the mirrors, and then the Lease that records them.
+ * @param heir the Link that keeps the mirrors, whose Lease comes to record them
+ */
+const untilRemoved = async (
+  source: Cluster,
+  cluster: string,
+  heir: string | undefined,
+  flags: UnlinkFlags,
+): Promise<void> => {
   const lease = leaseOf(cluster, flags);
   await waitFor(
     `the operator to remove the mirrors of ${cluster}`,
     async () => {
-      const { length } = await mirrorsOf(source, cluster);
+      const { length } = heir === undefined ? await mirrorsOf(source, cluster) : [];
       if (length > 0) return { pending: `${length} are left` };
       const isLeft = isRecordOf(await source.find<Lease>(LEASES, lease), cluster);
       return isLeft ? { pending: 'its Lease is left' } : { done: undefined };

@@ -158,7 +158,8 @@ own machine, like those of kind and k3d: name another with \`--api-server-addres
   unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
 with its tokens. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
 again later. The Lease of the Link says by then that its mirrors are to go, so that an operator that comes back removes them at
-once. Credentials stay that another Link uses, or that a controller keeps.
+once. Credentials stay that another Link uses, or that a controller keeps. Mirrors stay that another Link of the cluster takes over.
+A Link that is not called like its cluster is not deleted: the error names it, with the command of kubectl that does.
 
 The account is that of the token in the Link's Secret, whatever it is called; when the Secret is gone, that which records this
 source. It stays if it is another source's, if other credentials of this source are of it, or if it records nothing and is not

@@ -255,6 +255,12 @@ onEachBacking('what needs an installation', (backing) => {
         `leave it to linkerd-controller-0, which writes for it: ${back}; or ${unlink}`,
       ],
       ['the operator serves', () => [link('west'), operator(), heldBy('linkspan-0')], 'is there', unlink],
+      [
+        'has another name than its cluster',
+        () => [link('west', { targetClusterName: 'north' })],
+        'is there',
+        'kubectl … -n linkerd-multicluster delete links.multicluster.linkerd.io west, then linkspan unlink --name north --apply …',
+      ],
     ])('such as one that %s', { timeout: 60_000 }, async (_, objects, reason, remedy) => {
       expect(await errorsWith(objects())).toEqual([isThere(reason, remedy)]);
     });

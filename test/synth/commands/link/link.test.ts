@@ -355,6 +355,45 @@ onEachBacking('linkspan link and unlink', (backing) => {
     await clusters.west.delete(service('web'));
   });
 
+  test(
+    'leave the mirrors to another Link of the cluster, and find it by its own name',
+    { timeout: 120_000 },
+    async () => {
+      const linked = await run('link', address(), '--apply', '--wait', '--timeout=50s');
+      expect(linked.code, linked.stderr).toBe(0);
+      await clusters.west.apply(service('web', { labels: EXPORTED }));
+      await clusters.west.apply(slice('web'));
+      await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
+      const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
+      const second = { ...linkRef, metadata: { ...linkRef.metadata, name: 'second' }, spec };
+      await clusters.east.apply(second);
+      const stay = 'mirrors of west stay, since Link second names this cluster, too';
+      expect((await run('unlink')).stderr).toContain(`note: the 2 ${stay}`);
+      const { uid } = (await clusters.get('Service', 'web-west'))!.metadata;
+      const first = await run('unlink', '--apply', '--timeout=30s');
+      expect(first.code, first.stderr).toBe(0);
+      expect(first.stderr).toContain(
+        'Secret linkerd-multicluster/cluster-credentials-west of east stays, since Link second',
+      );
+      expect(first.stdout).toBe('link/west deleted in east\n');
+      expect((await clusters.get('Service', 'web-west'))?.metadata.uid).toBe(uid);
+
+      const refusal = `error: Link linkerd-multicluster/second of east: is to cluster west (delete it with \`kubectl --kubeconfig ${clusters.eastCluster.kubeconfigFile} --context east -n linkerd-multicluster delete links.multicluster.linkerd.io second\`, and run the command again with --name west)\n`;
+      for (const name of ['west', 'second']) {
+        const refused = await run('unlink', `--name=${name}`, '--apply', '--timeout=1s');
+        expect(refused).toEqual({ code: 1, stdout: '', stderr: refusal });
+      }
+      await clusters.east.delete(second);
+      const last = await run('unlink', '--apply', '--timeout=50s');
+      expect(last.code, last.stderr).toBe(0);
+      expect(last.stdout).toContain('secret/cluster-credentials-west deleted in east\n');
+      expect(last.stdout).toContain(`serviceaccount/${ACCOUNT} deleted in west\n`);
+      expect(await clusters.get('Service', 'web-west')).toBeUndefined();
+      await clusters.west.delete(slice('web'));
+      await clusters.west.delete(service('web'));
+    },
+  );
+
   test('go both ways, each with the gateway of its target', { timeout: 60_000 }, async () => {
     await installCrd(clusters.westCluster, linkCrd);
     await clusters.east.apply(GATEWAY);
