@@ -108,10 +108,14 @@ export const composition = (surveyed: readonly Surveyed[], found: readonly Found
   };
 };
 
-/** The Links whose target is a cluster that was asked, by the API server in their credentials, or by its name. */
+/**
+ * The Links whose target is a cluster that was asked, by the API server in their credentials, or by its name. Two may lead
+ * to one cluster, as while it gets another name; a set has one of them.
+ */
 const linkedIn = (surveyed: readonly Surveyed[], found: readonly Found[], notes: string[]): readonly Linked[] =>
-  found.flatMap(({ links }, source) =>
-    links.flatMap((each): readonly Linked[] => {
+  found.flatMap(({ links }, source) => {
+    const leading = new Map<number, string>();
+    return links.flatMap((each): readonly Linked[] => {
       const name = each.link.spec?.targetClusterName ?? '';
       const byServer = surveyed.findIndex(({ server }) => server === each.server);
       const byName = surveyed.findIndex(({ context, name: own }) => context === name || own === name);
@@ -121,12 +125,19 @@ const linkedIn = (surveyed: readonly Surveyed[], found: readonly Found[], notes:
         notes.push(`${title} is left out: its target ${name} is no cluster of the contexts; name its context as well`);
         return [];
       }
+      const other = leading.get(target);
+      if (other !== undefined) {
+        const why = `Link ${other} leads to the same cluster, and a set has one Link from a cluster to another`;
+        notes.push(`${title} is left out: ${why}`);
+        return [];
+      }
+      leading.set(target, each.link.metadata.name);
       if (each.link.metadata.name !== name) {
         notes.push(`${title} would be made anew as Link ${name}: in a set, Links have the names of their targets`);
       }
       return [{ ...each, source, target }];
-    }),
-  );
+    });
+  });
 
 /** Each cluster is called as the Links call it. */
 const namesBy = (surveyed: readonly Surveyed[], linked: readonly Linked[], notes: string[]): readonly string[] => {

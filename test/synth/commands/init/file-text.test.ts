@@ -121,7 +121,7 @@ describe('what runs', () => {
   const west = { ...silent, silence: undefined, context: 'admin@w', name: 'w', server: 'https://api.west:6443' };
   const north = { ...west, context: 'north', name: 'north', server: 'https://api.north:6443' };
   const compose = (...found: readonly Found[]) =>
-    composition([east, west, north], [...found, NOTHING, NOTHING], OPTIONS);
+    composition([east, west, north], [...found, NOTHING, NOTHING].slice(0, 3), OPTIONS);
 
   test('is in the file by the names that Links have for clusters, and the way round that they lead', () => {
     const { members, pairs, operator, notes } = compose(running({}, west.server));
@@ -198,6 +198,19 @@ describe('what runs', () => {
     expect(notes).toEqual([
       'context north is left out: no Link leads to it or from it',
       'the operator of context admin@w differs in credentialsSecrets, endpoints: the file has one for all, as in context east',
+    ]);
+  });
+
+  test('has one Link from a cluster to another, and notes the second, as there is while a cluster gets another name (E5)', () => {
+    const links = [running({}, west.server), running({}, west.server, 'west-2')].flatMap((each) => each.links);
+    const renamed = { ...running({}, west.server), links };
+    const { text } = fileOf([east, west], OPTIONS, [renamed]);
+    expect(read(text)).toMatchObject({ topology: { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] } });
+    const { pairs, members, notes } = compose(renamed, NOTHING, running({}, west.server));
+    expect(members.map(({ name }) => name)).toEqual(['east', 'west', 'north']);
+    expect(pairs).toEqual(['east', 'north'].map((source) => ({ source, target: 'west' })));
+    expect(notes).toEqual([
+      'Link west-2 of east is left out: Link west leads to the same cluster, and a set has one Link from a cluster to another',
     ]);
   });
 
