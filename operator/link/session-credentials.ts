@@ -1,18 +1,34 @@
 /**
  * Sets up the credentials of a Link with the operator's settings. Metrics show when their token expires and is renewed.
  */
+import { Default } from '../../crds/wire.ts';
 import { fenced } from '../runtime/fence.ts';
 import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
+/** The command names the Link and its namespace: the context of a target may have another name than its Link (rule P4). */
+export const mintCommand = (
+  link: string,
+  { namespace, controlPlaneNamespace }: Pick<SharedEnvironment['config'], 'namespace' | 'controlPlaneNamespace'>,
+): string => {
+  const flags = [
+    ...['--name', link],
+    ...(namespace === Default.multiclusterNamespace ? [] : ['--namespace', namespace]),
+    ...(controlPlaneNamespace === Default.controlPlaneNamespace ? [] : ['--linkerd-namespace', controlPlaneNamespace]),
+  ];
+  return `linkspan credentials mint ${flags.join(' ')} --apply`;
+};
+
 /**
  * Returns a {@link Credentials} that keeps the metrics of its token up to date.
  * @param cluster the target cluster
+ * @param link returns the name of the Link
  */
 export function measuredCredentials(
   cluster: string,
   env: Pick<SharedEnvironment, 'config' | 'tuning' | 'metrics' | 'client' | 'mayWrite'>,
+  link: () => string,
   { onVerdict, adopt }: Pick<CredentialsOptions, 'onVerdict' | 'adopt'>,
 ): Credentials {
   const { config, tuning, metrics, client, mayWrite } = env;
@@ -22,6 +38,7 @@ export function measuredCredentials(
     hooks: metrics.clientHooks,
     listed: config.credentialsSecrets,
     renewal: { namespace: config.namespace, source: fenced(client, mayWrite), part: tuning.renewedAfter },
+    mint: () => mintCommand(link(), config),
     onVerdict: (found) => {
       measure(env, cluster, credentials.token);
       onVerdict(found);

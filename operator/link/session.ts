@@ -124,7 +124,7 @@ export class Session implements GatewayListener {
       wasAlive: () => aliveBy(cluster, env.source, report.wasAlive?.()),
       listener: this,
     });
-    this.#credentials = measuredCredentials(cluster, env, {
+    this.#credentials = measuredCredentials(cluster, env, () => this.link, {
       onVerdict: (found) => this.#reachability.setCredentials(found),
       adopt: (client, onProblem, until) => this.#exports.adopt(client, onProblem, until),
     });

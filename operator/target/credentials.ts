@@ -30,6 +30,8 @@ export interface CredentialsOptions {
   readonly listed?: readonly string[] | undefined;
   /** Options for renewing tokens before they expire. @default - tokens are not renewed */
   readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;
+  /** Returns the command that mints credentials for the Link, but for the contexts of the clusters. */
+  readonly mint: () => string;
   readonly onVerdict: (found: Verdict) => void;
   /**
    * Reads the target with a client from now on. The first client is used at once. A later one is used as soon as it can
@@ -91,7 +93,7 @@ export class Credentials {
     if (!this.inUse || this.#inUse === undefined) return undefined;
     const { token } = this.#inUse;
     // The target also refuses to renew an expired token, so the problem of the renewal adds nothing.
-    if (token !== undefined && token === this.#ended) return expired(token);
+    if (token !== undefined && token === this.#ended) return this.#expired(token);
     return valid(this.#inUse, this.#renewal?.problem);
   }
 
@@ -110,7 +112,7 @@ export class Credentials {
     if (token === undefined) return undefined;
     if (Date.now() >= token.expiresAtMs) {
       this.#ended = token;
-      return expired(token);
+      return this.#expired(token);
     }
     this.#renewal?.hurry();
     return undefined;
@@ -229,6 +231,14 @@ export class Credentials {
     if (found !== undefined) this.#options.onVerdict(found);
   }
 
+  #expired({ expiresAtMs, namespace, account }: AccountToken): Verdict {
+    return verdict(
+      'False',
+      'CredentialsExpired',
+      `the token of ServiceAccount ${namespace}/${account} ended at ${toTime(new Date(expiresAtMs))}, and only the target can give another: run \`${this.#options.mint()}\` with the contexts of both clusters`,
+    );
+  }
+
   #read(name: string, secret: KeptSecret | undefined): Read {
     const { listed } = this.#options;
     if (listed === undefined || listed.includes(name)) return read(name, secret);
@@ -251,13 +261,6 @@ function valid({ fingerprint, token }: InUse, problem: string | undefined): Verd
   const why = token === undefined || problem === undefined ? '' : `, and is not renewed: ${problem}`;
   return verdict('True', 'Valid', `${inUseMessage(fingerprint)}${ends}${why}`);
 }
-
-const expired = ({ expiresAtMs, namespace, account }: AccountToken): Verdict =>
-  verdict(
-    'False',
-    'CredentialsExpired',
-    `the token of ServiceAccount ${namespace}/${account} ended at ${toTime(new Date(expiresAtMs))}, and only the target can give another: run \`linkspan credentials mint --apply\` with the contexts of both clusters`,
-  );
 
 function unusable(error: unknown): Verdict {
   const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';

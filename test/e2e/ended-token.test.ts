@@ -1,4 +1,7 @@
 /** P4: the operator was away for longer than its token lives, on API servers that refuse what has ended. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { render } from '../../constructs/rendered/render.ts';
@@ -65,14 +68,19 @@ onReal('an operator that was away for longer than its token lives', () => {
     expect(await inventory(clusters)).toEqual(before);
 
     const [, named = ''] = /run `linkspan ([a-z -]+)` with the contexts of both clusters/.exec(said.message) ?? [];
-    expect(named).toBe('credentials mint --apply');
+    expect(named).toBe('credentials mint --name west --apply');
+    // The context of a target is seldom called as its Link.
+    const folder = await mkdtemp(join(tmpdir(), 'linkspan-ended-token-'));
+    const file = join(folder, 'kubeconfig');
+    await writeFile(file, clusters.westCluster.kubeconfig.replaceAll(': west', ': prod-west'));
     const { code, stderr } = await linkspanHere(
       ...named.split(' '),
       `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`,
-      `--to-kubeconfig=${clusters.westCluster.kubeconfigFile}`,
-      '--to-context=west',
+      `--to-kubeconfig=${file}`,
+      '--to-context=prod-west',
       `--api-server-address=${clusters.westCluster.server}`,
     );
+    await rm(folder, { recursive: true });
     expect(code, stderr).toBe(0);
     await eventually(
       'the new token is used',

@@ -4,6 +4,14 @@ const LOSSES = { file: 'operator/target/certain/losses.ts', tests: ['test/operat
 
 export const TARGET: readonly Defect[] = [
   {
+    name: 'P4 the command that mints another token names no Link',
+    file: 'operator/link/session-credentials.ts',
+    rule: 'P4',
+    find: "...['--name', link],",
+    replace: '',
+    tests: ['test/operator/target/credentials.test.ts'],
+  },
+  {
     file: 'operator/target/renewal/renewal.ts',
     tests: ['test/operator/target/renewal/renewal.test.ts'],
     name: 'a token that is held back counts as one that cannot be renewed',

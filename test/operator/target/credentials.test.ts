@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test 
 import type { KubeClient } from '../../../operator/kube/client.ts';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { NAMESPACES, type Secret } from '../../../operator/kube/objects.ts';
+import { mintCommand } from '../../../operator/link/session-credentials.ts';
 import { Credentials } from '../../../operator/target/credentials.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 
@@ -27,6 +28,8 @@ let trial: { readonly fails: (error: unknown) => void; readonly succeeds: () => 
 let verdicts: string[];
 let credentials: Credentials;
 const OF_READER = { namespace: 'mesh', serviceaccount: { name: 'reader', uid: 'uid-of-reader' } };
+/** Where the operator and the control plane run. */
+let places = { namespace: 'linkerd-multicluster', controlPlaneNamespace: 'linkerd' };
 /** Secrets that are watched. */
 const LISTED = ['credentials', 'others'];
 const stop = new AbortController();
@@ -38,6 +41,7 @@ beforeEach(() => {
   credentials = new Credentials({
     timeoutMs: 1000,
     listed: LISTED,
+    mint: () => mintCommand('west', places),
     onVerdict: ({ status, reason }) => verdicts.push(`${status} ${reason}`),
     adopt: (client, onProblem, signal) => {
       clients.push(client);
@@ -150,6 +154,13 @@ describe('credentials (E2)', () => {
     expect(credentials.valid?.reason).toBe('Valid');
     expect(credentials.refused()?.reason).toBe('CredentialsExpired');
     expect(credentials.valid).toMatchObject({ status: 'False', reason: 'CredentialsExpired' });
+    expect(credentials.valid?.message).toMatch(
+      /: run `linkspan credentials mint --name west --apply` with the contexts of both clusters$/,
+    );
+    places = { namespace: 'mesh', controlPlaneNamespace: 'linkerd-2' };
+    expect(credentials.refused()?.message).toContain(
+      '`linkspan credentials mint --name west --namespace mesh --linkerd-namespace linkerd-2 --apply`',
+    );
     const others = use(good());
     trial?.succeeds();
     await others;
@@ -160,6 +171,7 @@ describe('credentials (E2)', () => {
     const said: string[] = [];
     const mute = new Credentials({
       timeoutMs: 1000,
+      mint: () => '',
       onVerdict: ({ message }) => said.push(message),
       adopt: () => Promise.resolve(true),
     });

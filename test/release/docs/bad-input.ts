@@ -82,6 +82,7 @@ const secret = async (input: string, given: Partial<Secret> | undefined, listed?
   const credentials = new Credentials({
     timeoutMs: 1000,
     listed,
+    mint: () => '',
     onVerdict: (found) => verdicts.emit('verdict', found),
     adopt: () => Promise.resolve(true),
   });

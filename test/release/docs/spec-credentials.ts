@@ -112,7 +112,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   SecretNotFound: `create the Secret, of type \`${CredentialsSecret.type}\`, in the namespace of the Link; \`linkspan link\` does`,
   SecretNotListed: 'add it to `credentialsSecrets` of `MirrorOperator`, or install again',
   SecretInvalid: `put the kubeconfig under the key \`${CredentialsSecret.key}\``,
-  CredentialsExpired: 'run `linkspan credentials mint --apply` with the contexts of both clusters',
+  CredentialsExpired: 'run the command with the contexts of both clusters',
   KubeconfigInvalid: 'mend each field that the message names, or run `linkspan link` again',
   CredentialsUnusable: 'see the message; mint new credentials',
   Unauthorized: 'the token was revoked, or is of another cluster: `linkspan credentials mint --apply`',
