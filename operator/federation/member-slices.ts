@@ -47,10 +47,9 @@ export function gatewayEndpointsOf(
   { gateway, anyReady }: GatewayTarget,
   slices: readonly EndpointSlice[],
 ): FederatedGateway | undefined {
-  const { addresses, listed, alive } = liveOf(gateway, slices);
-  if (gateway === undefined || addresses.length === 0) return undefined;
-  const { port, identity } = gateway;
-  return { port, identity, addresses, alive, ready: anyReady ?? listed.length > 0 };
+  const { listed, ...live } = liveOf(gateway, slices);
+  if (gateway === undefined || live.addresses.length === 0) return undefined;
+  return { ...live, ready: anyReady ?? listed.length > 0 };
 }
 
 /**
@@ -138,18 +137,15 @@ export function refreshedSlices(
 ): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
   // Copies of the target's own slices contain pods, and show nothing of its gateway.
-  const { addresses, alive } = liveOf(
+  const { port, identity, addresses, alive } = liveOf(
     gateway,
     slices.filter(({ metadata }) => metadata.name.startsWith(`${of.slicePrefix}-ipv`)),
   );
   const isEmpty = slices.every(({ endpoints }) => (endpoints ?? []).length === 0);
   if (first === undefined || isEmpty || addresses.length === 0) return slices;
   const { labels = {}, namespace = '' } = first.metadata;
-  const { [Annotation.remoteGatewayIdentity]: was, ...others } = first.metadata.annotations ?? {};
-  const former = lacksGateway ? { port: first.ports?.[0]?.port ?? 0, identity: was } : undefined;
-  const leadsTo = gateway ?? former;
-  if (leadsTo === undefined) return slices;
-  const { port, identity } = leadsTo;
+  if (gateway === undefined && !lacksGateway) return slices;
+  const { [Annotation.remoteGatewayIdentity]: _, ...others } = first.metadata.annotations ?? {};
   return render((chart) => {
     endpointsObjects(chart, {
       name: of.service,
@@ -169,18 +165,25 @@ export function refreshedSlices(
 }
 
 /**
- * Returns the addresses of a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing
- * slices. If the addresses or the verdict are not known, they are taken from these endpoints. Without such endpoints,
- * the last verdict says whether the gateway is alive. Without any verdict, the gateway is taken to be alive.
+ * Returns a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing slices. If the addresses
+ * are not known, they are taken from these slices, and so are the port and identity that belong to them. If the verdict is
+ * not known, these endpoints tell it. Without such endpoints, the last verdict says whether the gateway is alive. Without
+ * any verdict, the gateway is taken to be alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],
   slices: readonly EndpointSlice[],
-): { readonly addresses: readonly string[]; readonly listed: readonly SliceEndpoint[]; readonly alive: boolean } {
+): Omit<FederatedGateway, 'ready'> & { readonly listed: readonly SliceEndpoint[] } {
   const listed = slices.flatMap(({ endpoints }) => endpoints ?? []);
-  const resolved = gateway?.addresses ?? [];
+  const { addresses = [], port = 0, identity } = gateway ?? {};
+  const leads = slices.find(({ endpoints }) => (endpoints ?? []).length > 0);
+  const former = {
+    addresses: listed.flatMap((each) => each.addresses),
+    port: leads?.ports?.[0]?.port ?? port,
+    identity: leads?.metadata.annotations?.[Annotation.remoteGatewayIdentity],
+  };
   return {
-    addresses: resolved.length > 0 ? resolved : listed.flatMap((each) => each.addresses),
+    ...(addresses.length > 0 ? { addresses, port, identity } : former),
     listed,
     alive: gateway?.alive ?? (listed.length > 0 ? areReady(listed) : gateway?.wasAlive !== false),
   };

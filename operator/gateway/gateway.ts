@@ -34,8 +34,8 @@ export interface GatewayOptions {
   readonly network: Pick<Network, 'resolve' | 'probe'>;
   /** Returns the ClusterIP of the probe Service; undefined while there is none. */
   readonly probeAddress: () => string | undefined;
-  /** Returns the addresses that the endpoints of the probe Service list; empty if there are none. */
-  readonly listedAddresses: () => readonly string[];
+  /** Returns where the probe Service leads to now. */
+  readonly listed: () => ListedProbe;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly report: GatewayReport;
@@ -57,6 +57,14 @@ interface InUse {
   /** Undefined if it is not probed. */
   readonly probe: ProbeSettings | undefined;
   readonly addresses: readonly string[];
+}
+
+/** Where a probe Service leads to. */
+export interface ListedProbe {
+  /** Those that its endpoints list; empty if there are none. */
+  readonly addresses: readonly string[];
+  /** Undefined while there is no Service. */
+  readonly port: number | undefined;
 }
 
 export class Gateway {
@@ -199,20 +207,20 @@ export class Gateway {
 
   /**
    * Returns the probe Service, by its ClusterIP so that no name is resolved, or the addresses of the gateway. Until
-   * these are known, they are those that the probe Service leads to from before a restart. Undefined if there is
-   * nothing to probe.
+   * these are known, they are those that the probe Service leads to from before a restart, at its port. Undefined if
+   * there is nothing to probe.
    */
-  #probeTargets(link: string, { port }: ProbeSettings): readonly ProbeTarget[] | undefined {
-    const { config, probeAddress, listedAddresses } = this.#options;
+  #probeTargets(link: string, probe: ProbeSettings): readonly ProbeTarget[] | undefined {
+    const { config, probeAddress, listed } = this.#options;
+    const { addresses, port = probe.port } = this.#inUse ? { ...this.#inUse, port: probe.port } : listed();
     const target = (host: string, address: string | undefined): readonly ProbeTarget[] => {
       const at = config.probeConnectTo.get(host) ?? (address === undefined ? undefined : { host: address, port });
-      return at === undefined ? [] : [{ host, at }];
+      return at === undefined ? [] : [{ host, port, at }];
     };
-    const { addresses = [] } = this.#inUse ?? {};
     const found =
       config.probeVia === 'service'
         ? target(`${probeName(link)}.${config.namespace}.svc`, probeAddress())
-        : (addresses.length > 0 ? addresses : listedAddresses()).flatMap((each) => target(each, each));
+        : addresses.flatMap((each) => target(each, each));
     return found.length === 0 ? undefined : found;
   }
 

@@ -24,6 +24,8 @@ export interface ProbeOptions {
 export interface ProbeTarget {
   /** Host as the gateway is to see it: an address or a name. */
   readonly host: string;
+  /** Port as the gateway is to see it. */
+  readonly port: number;
   /** Where to connect. */
   readonly at: { readonly host: string; readonly port: number };
 }
@@ -85,11 +87,11 @@ async function probeAny(
 
 /** @throws Error unless the target answers 2xx within the timeout. */
 async function probe(
-  { host, at }: ProbeTarget,
+  { host, port, at }: ProbeTarget,
   { settings, network }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { path, port, timeoutMs } = settings;
+  const { path, timeoutMs } = settings;
   const headers = {
     host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
     'user-agent': 'linkspan-probe',

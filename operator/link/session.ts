@@ -117,7 +117,7 @@ export class Session implements GatewayListener {
       families,
       network: tuning.network ?? machineNetwork,
       probeAddress: () => probeAddress(this.#settings, env.source),
-      listedAddresses: () => probeEndpoints(this.#settings, env.source),
+      listed: () => probeEndpoints(this.#settings, env.source),
       metrics,
       log,
       report,

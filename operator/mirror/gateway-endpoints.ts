@@ -31,21 +31,27 @@ interface Live {
 /**
  * Returns the gateway as the endpoints of our Service `name`. Before the first verdict, existing endpoints keep their
  * readiness, and what is empty, new or was headless has that of the verdict before (rules C1, F2). Before the first
- * lookup of the gateway's name, they keep their addresses.
+ * lookup of the gateway's name, they keep their addresses, with the port and identity of the gateway that has these.
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
   const { port = 0, identity, addresses = [], alive, wasAlive } = gateway ?? {};
   const live = isGatewayKnown(gateway) ? [] : gatewaysOf(owned, name);
-  const listed = live.flatMap((each) => each.addresses);
+  const listed = live.find((each) => each.addresses.length > 0);
+  const found = { addresses, port, identity };
   return {
-    addresses: addresses.length > 0 ? addresses : listed,
-    port,
-    identity,
-    alive: alive ?? (listed.length > 0 ? live.every((each) => each.alive) : wasAlive !== false),
+    ...(addresses.length > 0 || listed === undefined ? found : formerOf(listed, port)),
+    alive: alive ?? (listed === undefined ? wasAlive !== false : live.every((each) => each.alive)),
     ready,
     kind: link.endpointsKind,
   };
 }
+
+/** Returns the gateway that endpoints lead to now. @param otherwise the port if they have none */
+const formerOf = ({ addresses, ports, metadata }: Live, otherwise = 0) => ({
+  addresses,
+  port: ports[0]?.port ?? otherwise,
+  identity: metadata?.annotations?.[Annotation.remoteGatewayIdentity],
+});
 
 /** Whether the endpoints of all Services are the same, whatever they have now. */
 const isGatewayKnown = (gateway: GatewayView | undefined): boolean =>
@@ -109,16 +115,16 @@ function refreshed(
   observed: Observed,
   name: string,
   known: GatewayEndpoints,
-  { metadata, addresses, ports }: Live,
+  live: Live,
 ): EndpointsObjectProps | undefined {
-  if (metadata === undefined || addresses.length === 0) return undefined;
+  const { metadata, ports } = live;
+  if (metadata === undefined || live.addresses.length === 0) return undefined;
   // Those of a mirror that was headless lead to its endpoint mirrors until it is known where the gateway is.
   if (observed.gateway !== undefined && known.addresses.length === 0) return undefined;
   const { namespace } = observed;
   const { labels = {}, annotations = {} } = metadata;
-  const { [Annotation.remoteGatewayIdentity]: was, ...others } = annotations;
-  const former = { ...known, addresses, port: ports[0]?.port ?? 0, identity: was, alive: false };
-  const gateway = observed.gateway === undefined ? former : known;
+  const { [Annotation.remoteGatewayIdentity]: _, ...others } = annotations;
+  const gateway = observed.gateway === undefined ? { ...known, ...formerOf(live), alive: false } : known;
   const { identity, kind } = gateway;
   return {
     name,

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
+import type { ListedProbe } from '../gateway/gateway.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/manifests.ts';
@@ -132,11 +133,15 @@ export const probeAddress = (
   return isIP(address ?? '') === 0 ? undefined : address;
 };
 
-/** Returns the addresses that the endpoints of a Link's probe Service list; empty if there are none. */
+/** Returns where the probe Service of a Link leads to. */
 export const probeEndpoints = (
   { name, cluster }: Pick<LinkSettings, 'name' | 'cluster'>,
   source: Pick<SourceStores, 'probesOf'>,
-): readonly string[] => gatewayAddresses(source.probesOf(cluster, name), probeName(name));
+): ListedProbe => {
+  const owned = source.probesOf(cluster, name);
+  const service = owned.services.find(({ metadata }) => metadata.name === probeName(name));
+  return { addresses: gatewayAddresses(owned, probeName(name)), port: service?.spec?.ports?.[0]?.port };
+};
 
 /**
  * Returns the last verdict on a gateway: it was not alive if its Link said so, or if none of the mirrors of its cluster

@@ -86,4 +86,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'ownerOf(cluster, all, served) ?? oldest;',
     replace: 'ownerOf(cluster, all, served);',
   },
+  {
+    file: 'operator/federation/member-slices.ts',
+    tests: ['test/operator/federation/decide.test.ts', 'test/operator/mcs/pods.test.ts'],
+    name: 'L157 a slice of a federated Service has the addresses of the former gateway with the port of the next',
+    rule: 'L157',
+    find: '{ addresses, port, identity } : former)',
+    replace: '{ addresses, port, identity } : { ...former, port, identity })',
+  },
 ];

@@ -22,8 +22,8 @@ export const GATEWAY: readonly Defect[] = [
     ...OBSERVED,
     name: 'a gateway whose name does not resolve after a restart is not probed',
     rule: 'L126',
-    find: '(addresses.length > 0 ? addresses : listedAddresses())',
-    replace: 'addresses',
+    find: '{ ...this.#inUse, port: probe.port } : listed()',
+    replace: '{ ...this.#inUse, port: probe.port } : { ...listed(), addresses: [] }',
   },
   {
     ...OBSERVED,
@@ -67,5 +67,12 @@ export const GATEWAY: readonly Defect[] = [
     rule: 'L156',
     find: 'if (isAnother) this.#forgetVerdict();',
     replace: '',
+  },
+  {
+    ...OBSERVED,
+    name: 'L157 the former gateway is probed at the port of the next after a restart',
+    rule: 'L157',
+    find: '{ ...this.#inUse, port: probe.port } : listed()',
+    replace: '{ ...this.#inUse, port: probe.port } : { ...listed(), port: probe.port }',
   },
 ];

@@ -229,4 +229,12 @@ export const MIRROR: readonly Defect[] = [
     find: 'hostname !== undefined || targetRef !== undefined;',
     replace: 'hostname !== undefined || (targetRef === undefined && hostname === null);',
   },
+  {
+    file: 'operator/mirror/gateway-endpoints.ts',
+    tests: ['test/operator/mirror/gateway-endpoints.test.ts'],
+    name: 'L157 a mirror has the addresses of the former gateway with the port of the next',
+    rule: 'L157',
+    find: 'listed === undefined ? found : formerOf(listed, port)',
+    replace: 'listed === undefined ? found : { ...found, addresses: listed.addresses }',
+  },
 ];

@@ -613,4 +613,14 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'no history unlinks a cluster while its CRD is away',
   },
+  {
+    rule: 'L157',
+    by: 'a reading of the code',
+    defects: [
+      'L157 a mirror has the addresses of the former gateway with the port of the next',
+      'L157 a slice of a federated Service has the addresses of the former gateway with the port of the next',
+      'L157 the former gateway is probed at the port of the next after a restart',
+    ],
+    outside: 'an operator must start while DNS refuses the name of a gateway, whose Link gets another port',
+  },
 ];

@@ -330,6 +330,21 @@ describe('gateway shape (I5)', () => {
     expect(restarted({ alive: true }, unknown)).toEqual({ 'web-federated.a-ipv4': 1 });
   });
 
+  test('before its name is resolved, a slice keeps the port and the identity of the gateway that it leads to (L157)', () => {
+    const a = throughGateway('a');
+    const [there] = settled(federation([a]));
+    const gateway = { ...a.gateway!, addresses: [], port: 5143, identity: 'next.id' };
+    expect(step(federation([{ ...a, gateway }], there)).actions).toEqual([]);
+    const unread = { knowledge: 'unknown', service: undefined, anyReady: undefined } as const;
+    expect(step(federation([{ ...a, gateway, ...unread }], there)).actions).toEqual([]);
+    const dead = { ...gateway, alive: false };
+    const [{ slices }] = settled(federation([{ ...a, gateway: dead, ...unread }], there));
+    expect(slices.map(({ ports }) => ports?.[0]?.port)).toEqual([a.gateway!.port]);
+    expect(shownOf(federation([{ ...a, gateway: dead, ...unread }], there)).slices).toEqual({
+      'web-federated.a-ipv4': 0,
+    });
+  });
+
   test('a slice of a cluster that cannot be read is not ready once its Link has no gateway (C1)', () => {
     const alive = federation([throughGateway('a')]);
     const unread = { knowledge: 'unknown', service: undefined, anyReady: undefined, gateway: undefined } as const;

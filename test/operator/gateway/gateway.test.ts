@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LinkSettings, probeName, readLink } from '../../../crds/index.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import { Gateway } from '../../../operator/gateway/gateway.ts';
+import { Gateway, type ListedProbe } from '../../../operator/gateway/gateway.ts';
 import { machineNetwork, type Network } from '../../../operator/kube/network.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
@@ -45,13 +45,13 @@ function setUp(
   probeVia: OperatorConfig['probeVia'] = 'service',
   {
     probeAddress = () => undefined,
-    listedAddresses = () => [],
+    listed = { addresses: [], port: undefined },
     probe = (request, signal) => machineNetwork.probe(request, signal),
     connectTo = new Map([SERVICE_HOST, '203.0.113.1'].map((host) => [host, remote.address])),
     wasAlive = () => undefined,
   }: {
     readonly probeAddress?: () => string | undefined;
-    readonly listedAddresses?: () => readonly string[];
+    readonly listed?: ListedProbe;
     readonly probe?: Network['probe'];
     readonly connectTo?: OperatorConfig['probeConnectTo'];
     readonly wasAlive?: () => boolean | undefined;
@@ -72,7 +72,7 @@ function setUp(
     families: new Set(['IPv4']),
     network: { resolve: async (host) => ({ addresses: await resolve(host) }), probe },
     probeAddress,
-    listedAddresses,
+    listed: () => listed,
     wasAlive,
     metrics,
     log: recordingLog(lines),
@@ -212,7 +212,7 @@ describe('a gateway whose name is not answered after a restart, and that is prob
     const resolve = async () => dns.answer ?? Promise.reject(new Error('SERVFAIL'));
     const probe: Network['probe'] = (request, signal) =>
       request.host === '203.0.113.9' ? Promise.reject(new Error('no route')) : machineNetwork.probe(request, signal);
-    const judging = setUp(resolve, 'address', { listedAddresses: () => listed, probe });
+    const judging = setUp(resolve, 'address', { listed: { addresses: listed, port: 4191 }, probe });
     judging.gateway.start(settings({ probeSpec: { ...PROBE, failureThreshold: '1' } }));
     return { dns, ...judging };
   }
@@ -233,6 +233,28 @@ describe('a gateway whose name is not answered after a restart, and that is prob
     expect(remote.hosts).toContain('203.0.113.1:4191');
     await remote.die();
     await judged(false);
+  });
+
+  it.each([
+    ['address', '203.0.113.1'],
+    ['service', '10.96.0.7'],
+  ] as const)('is probed at the port of the probe Service, until its own is known (L157): %s', async (via, host) => {
+    const dns: { answer?: readonly string[] } = {};
+    const probes: string[] = [];
+    const { gateway, judged } = setUp(async () => dns.answer ?? Promise.reject(new Error('SERVFAIL')), via, {
+      connectTo: new Map(),
+      listed: { addresses: ['203.0.113.1'], port: 4191 },
+      probeAddress: () => '10.96.0.7',
+      probe: async (request) => {
+        probes.push(`${request.host}:${request.port} ${request.headers['host']!.split(':')[1]}`);
+        return 200;
+      },
+    });
+    gateway.start(settings({ probeSpec: { ...PROBE, port: '5191' } }));
+    await judged(true);
+    expect(new Set(probes)).toEqual(new Set([`${host}:4191 4191`]));
+    dns.answer = ['203.0.113.1'];
+    await eventually('its own port is probed', async () => probes.includes(`${host}:5191 5191`));
   });
 
   it('is probed at the addresses that are found, once there are any', async () => {

@@ -44,7 +44,11 @@ function probing(settings: Partial<ProbeOptions['settings']> = {}, hosts: readon
     {
       settings: { path: '/ready', port: 4191, periodMs: 5, timeoutMs: 1_000, failureThreshold: 3, ...settings },
       targets: () =>
-        hosts.map((host) => ({ host, at: { host: host === 'probe-west.ns.svc' ? '127.0.0.1' : host, port } })),
+        hosts.map((host) => ({
+          host,
+          port: 4191,
+          at: { host: host === 'probe-west.ns.svc' ? '127.0.0.1' : host, port },
+        })),
       network: machineNetwork,
       onVerdict: (alive, message) => verdicts.push({ alive, message }),
       onProbe: (ok) => probes.push(ok),

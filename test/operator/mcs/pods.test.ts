@@ -153,6 +153,12 @@ describe('a headless ServiceImport behind a gateway (K3)', () => {
     expect(after(observed([west(named('web-0'), { gateway: undefined })], before)).podServices).toEqual([]);
   });
 
+  test('keeps the port and the identity of the gateway that its slices lead to before a name is resolved (L157)', () => {
+    const before = after(observed([west(named('web-0'))]));
+    const gateway = { port: 5143, identity: 'next.id', addresses: [], alive: undefined };
+    expect(step(observed([west(named('web-0'), { gateway })], before)).actions).toEqual([]);
+  });
+
   test('keeps slices of pods that have lost their label while the cluster is not known (A6)', () => {
     const before = after(observed([west(named('web-0', 'web-1'))]));
     const imported = before.imported.map((each) => withoutLabel(each, 'kubernetes.io/service-name'));

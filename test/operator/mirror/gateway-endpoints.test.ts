@@ -29,6 +29,10 @@ const sliceOfPods: EndpointSlice = {
 const ofSelector = ownedEndpoints('web-west', [
   { addresses: [{ ip: '10.0.0.8', targetRef: { kind: 'Pod', name: 'web' } }], ports: PORTS },
 ]);
+const withIdentity = (each: EndpointSlice, identity: string): EndpointSlice => ({
+  ...each,
+  metadata: { ...each.metadata, annotations: { [IDENTITY]: identity } },
+});
 const slice = (isReady: boolean) =>
   ownedSlice('web-west-ipv4', 'web-west', { addresses: ['203.0.113.9'], ready: isReady });
 
@@ -115,6 +119,21 @@ describe('the gateway behind a mirror', () => {
     ['slices', owned({ slices: [slice(true)] })],
   ])('is where %s lead before its name is resolved (C2)', (_, options) => {
     expect(found({ ...options, gateway: { addresses: [] } }).addresses).toEqual(['203.0.113.9']);
+  });
+
+  test.each([
+    ['Endpoints', owned({ endpoints: [ownedEndpoints('web-west', ready.subsets!, { [IDENTITY]: 'former.id' })] })],
+    ['slices', owned({ slices: [withIdentity(slice(true), 'former.id')] })],
+  ])('has until then the port and the identity that %s have (L157)', (_, options) => {
+    const unresolved = { ...options, gateway: { addresses: [], alive: true } };
+    expect(found(unresolved)).toMatchObject({ addresses: ['203.0.113.9'], port: 1, identity: 'former.id' });
+    expect(found({ ...options, gateway: { alive: undefined } })).toMatchObject({
+      addresses: ['203.0.113.1', '203.0.113.2'],
+      port: 4143,
+      identity: 'gw.id',
+    });
+    const plaintext = { ...owned({ endpoints: [ready] }), gateway: { addresses: [], alive: true } };
+    expect(found(plaintext).identity).toBeUndefined();
   });
 
   it('is nowhere before its name is resolved for the first time', () => {
@@ -212,7 +231,7 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
 
   it('and nothing changes while nothing is known of the gateway', () => {
     const was = { ...notReady, metadata: { ...notReady.metadata, annotations: { [IDENTITY]: 'gw.id' } } };
-    const gateway = { addresses: [], alive: undefined, port: 1 };
+    const gateway = { addresses: [], alive: undefined, port: 4143, identity: 'next.id' };
     expect(refreshed({ ...owned({ endpoints: [was] }), gateway })).toEqual([
       { apiVersion: 'v1', kind: 'Endpoints', ...was },
     ]);

@@ -8,9 +8,13 @@ import { NOTHING } from '../../../operator/mirror/manifests.ts';
 import type { GatewayView, OwnedObjects } from '../../../operator/mirror/observed.ts';
 import { ownedEndpoints, ownedSlice } from '../mirror/observed.ts';
 
-const probe = (name: string, clusterIP?: string): OwnedObjects['services'][number] => ({
+const probe = (
+  name: string,
+  clusterIP?: string,
+  ports: readonly { readonly port: number }[] = [],
+): OwnedObjects['services'][number] => ({
   metadata: { name, namespace: 'linkerd-multicluster' },
-  spec: { ...(clusterIP !== undefined && { clusterIP }) },
+  spec: { ports, ...(clusterIP !== undefined && { clusterIP }) },
 });
 
 test.each<readonly [string, OwnedObjects['services'], string | undefined]>([
@@ -41,7 +45,20 @@ test('the addresses that a probe Service leads to are those of its endpoints and
       slices: [ownedSlice('probe-west-ipv4', 'probe-west', { addresses: ['203.0.113.1', '203.0.113.2'], ready: true })],
     }),
   };
-  expect(probeEndpoints({ name: 'west', cluster: 'far-west' }, source)).toEqual(['203.0.113.1', '203.0.113.2']);
+  expect(probeEndpoints({ name: 'west', cluster: 'far-west' }, source).addresses).toEqual([
+    '203.0.113.1',
+    '203.0.113.2',
+  ]);
+});
+
+test('the port of a probe Service is that of the Link that asks (L157)', () => {
+  const services = [
+    probe('probe-west', '10.96.0.7', [{ port: 4191 }]),
+    probe('probe-former', '10.96.0.8', [{ port: 1 }]),
+  ];
+  const source = { probesOf: (): OwnedObjects => ({ services, endpoints: [], slices: [] }) };
+  expect(probeEndpoints({ name: 'west', cluster: 'far-west' }, source)).toEqual({ addresses: [], port: 4191 });
+  expect(probeEndpoints({ name: 'other', cluster: 'far-west' }, source).port).toBeUndefined();
 });
 
 describe('the probe Service of a Link', () => {
