@@ -61,7 +61,7 @@ export const linkProblems = (
       const target = clusterOf({ link });
       const unlinkIt = linkspan(cluster, 'unlink', '--name', target, ...withNamespaces(at), '--apply');
       const remove = kubectl(cluster, '-n', at.namespace, 'delete', LinkApi.crd, name);
-      const unlink = name === target ? unlinkIt : `${remove}, then ${unlinkIt}`;
+      const unlink = name === target ? unlinkIt : `\`${remove}\`, then \`${unlinkIt}\``;
       const back = linkspan(cluster, 'migrate', name, '--back', '--apply', ...withNamespaces(at));
       const object = cluster.title(LINKS.kind, link.metadata);
       if (isSuspended(link)) {

@@ -259,7 +259,7 @@ onEachBacking('what needs an installation', (backing) => {
         'has another name than its cluster',
         () => [link('west', { targetClusterName: 'north' })],
         'is there',
-        'kubectl … -n linkerd-multicluster delete links.multicluster.linkerd.io west, then linkspan unlink --name north --apply …',
+        '`kubectl … -n linkerd-multicluster delete links.multicluster.linkerd.io west`, then `linkspan unlink --name north --apply …`',
       ],
     ])('such as one that %s', { timeout: 60_000 }, async (_, objects, reason, remedy) => {
       expect(await errorsWith(objects())).toEqual([isThere(reason, remedy)]);
