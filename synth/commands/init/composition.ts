@@ -3,11 +3,12 @@
  * linked, and what each Link has of its own. What a file cannot have is a note. Pure.
  */
 import type { MulticlusterProps } from '../../../constructs/index.ts';
+import type { LinkSpec } from '../../../crds/link/types.gen.ts';
 import { isDnsLabel } from '../../../crds/names.ts';
 import { Default } from '../../../crds/wire.ts';
 import type { Found, FoundLink } from './found.ts';
 import { addressesOf, isSame, linkSettings } from './link-settings.ts';
-import type { Surveyed } from './survey.ts';
+import type { NodePorts, Surveyed } from './survey.ts';
 
 /** A member, how its gateway was installed, and who may come through it. */
 export interface Member extends Surveyed, Readonly<Partial<Record<(typeof GATEWAY_FIELDS)[number], unknown>>> {
@@ -76,15 +77,19 @@ export const composition = (surveyed: readonly Surveyed[], found: readonly Found
   const pairOf = ({ source, target }: Linked): Pair => ({ source: names[source] ?? '', target: names[target] ?? '' });
   const links = linked.flatMap((each) => {
     const target = all[each.target];
-    const service = (target?.gateway?.['service'] ?? {}) as { readonly port?: number; readonly probePort?: number };
+    const service = serviceOf(target?.gateway);
+    const onNodes = service.type === 'NodePort';
     const own = linkSettings(each.link.spec ?? {}, {
       ...places,
       flat: isFlat,
       serviceExports,
       trustDomain: target?.domains?.trustDomain ?? Default.clusterDomain,
       gatewayAddresses: target?.gatewayAddresses ?? [],
-      gatewayPort: service.port ?? Default.gatewayPort,
-      probe: { path: target?.gateway?.['probePath'] as string | undefined, port: service.probePort },
+      gatewayPort: (onNodes ? service.nodePort : service.port) ?? Default.gatewayPort,
+      probe: {
+        path: target?.gateway?.['probePath'] as string | undefined,
+        port: onNodes ? service.probeNodePort : service.probePort,
+      },
     });
     return Object.keys(own).length === 0 ? [] : [{ ...pairOf(each), ...own }];
   });
@@ -159,12 +164,12 @@ const namesBy = (surveyed: readonly Surveyed[], linked: readonly Linked[], notes
 
 /** With the addresses that Links have of it, and its gateway as it was installed. */
 const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], found: readonly Found[]): Member => {
-  const known = linked
-    .filter(({ target }) => target === index)
-    .map(({ link }) => addressesOf(link.spec ?? {}))
-    .find((each) => each.length > 0);
-  const gateway: MulticlusterProps['gateway'] = found[index]?.installed?.gateway;
-  const isGiven = gateway !== undefined && gateway !== false && Object.keys(gateway).length > 0;
+  const specs = linked.filter(({ target }) => target === index).map(({ link }) => link.spec ?? {});
+  const spec = specs.find((each) => addressesOf(each).length > 0);
+  const known = spec && addressesOf(spec);
+  const installed: MulticlusterProps['gateway'] = found[index]?.installed?.gateway;
+  const gateway = installed === false ? undefined : withNodePorts(installed, member.nodePorts, spec);
+  const isGiven = gateway !== undefined && Object.keys(gateway).length > 0;
   const isTarget = known !== undefined || member.gatewayAddresses.length > 0;
   const { operator = {} } = found[index] ?? {};
   const isKept = linked.some(({ source }) => source === index) || operator['gatewayAccess'] !== undefined;
@@ -178,6 +183,26 @@ const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], fo
     gateway: isGiven && isTarget ? { ...gateway } : undefined,
     operator: isAlone ? true : undefined,
   };
+};
+
+type GatewayProps = Exclude<NonNullable<MulticlusterProps['gateway']>, false>;
+
+const serviceOf = (gateway: Readonly<Record<string, unknown>> | undefined): NonNullable<GatewayProps['service']> =>
+  gateway?.['service'] ?? {};
+
+/** A file names the ports of a NodePort gateway, which Kubernetes has chosen: those of its Service, else of a Link to it. */
+const withNodePorts = (
+  gateway: GatewayProps | undefined,
+  { nodePort, probeNodePort }: NodePorts = {},
+  { gatewayPort, probeSpec }: Partial<LinkSpec> = {},
+): GatewayProps | undefined => {
+  if (gateway?.service?.type !== 'NodePort') return gateway;
+  const portIn = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  const ports = {
+    nodePort: nodePort ?? gateway.service.nodePort ?? portIn(gatewayPort),
+    probeNodePort: probeNodePort ?? gateway.service.probeNodePort ?? portIn(probeSpec?.port),
+  };
+  return { ...gateway, service: { ...gateway.service, ...ports } };
 };
 
 /** A file has networks by who comes from them, a gateway that was installed has them all. */

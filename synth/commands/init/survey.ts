@@ -24,6 +24,12 @@ export interface ApiServer {
   readonly tlsServerName: string | undefined;
 }
 
+/** As in a cluster file. */
+export interface NodePorts {
+  readonly nodePort?: number | undefined;
+  readonly probeNodePort?: number | undefined;
+}
+
 /** One cluster of the file. */
 export interface Surveyed {
   readonly context: string;
@@ -36,6 +42,8 @@ export interface Surveyed {
   readonly domains: Domains | undefined;
   /** Addresses of the gateway's load balancer. */
   readonly gatewayAddresses: readonly string[];
+  /** Ports of the nodes that lead to a gateway of type NodePort; undefined for another gateway, or one that was not read. */
+  readonly nodePorts?: NodePorts | undefined;
   /** Why the cluster could not be asked; undefined if it answered. */
   readonly silence: string | undefined;
 }
@@ -75,7 +83,13 @@ export const surveyCluster = async (
       };
     }
     const [domains, gateway] = answer;
-    return { ...known, domains, gatewayAddresses: addressesOf(gateway), silence: undefined };
+    return {
+      ...known,
+      domains,
+      gatewayAddresses: addressesOf(gateway),
+      nodePorts: nodePortsOf(gateway),
+      silence: undefined,
+    };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const silence = error.problems.map(({ reason }) => reason).join('; ');
@@ -111,3 +125,11 @@ const apiServerOf = ({ reachedBy }: Pick<Cluster, 'reachedBy'>): Surveyed['apiSe
 /** Those that a cluster file can have. */
 const addressesOf = (gateway: GatewayService | undefined): readonly string[] =>
   gateway === undefined ? [] : balancerAddresses(gateway).filter((address) => addressProblem(address) === undefined);
+
+const nodePortsOf = (gateway: GatewayService | undefined): NodePorts | undefined => {
+  const { type, ports = [] } = gateway?.spec ?? {};
+  const portOf = (name: string): number | undefined => ports.find((port) => port.name === name)?.nodePort;
+  return type === 'NodePort'
+    ? { nodePort: portOf(Default.gatewayPortName), probeNodePort: portOf(Default.probePortName) }
+    : undefined;
+};

@@ -88,6 +88,11 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
     readonly file: object;
   }
 
+  const NODE_PORTS = {
+    type: 'NodePort',
+    nodePort: expect.any(Number) as number,
+    probeNodePort: expect.any(Number) as number,
+  };
   const PAIRS = { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] };
   const SET_UPS: readonly (readonly [string, SetUp])[] = [
     [
@@ -128,6 +133,18 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
         file: { members: [{ name: 'east' }, { name: 'west', gatewayAccess: 'clients', gatewayTcp: 'clients' }] },
       },
     ],
+    [
+      'a gateway on ports of the nodes',
+      {
+        values: { gateway: { serviceType: 'NodePort' } },
+        file: {
+          members: [
+            { name: 'east' },
+            { name: 'west', gateway: { service: NODE_PORTS }, gatewayAddresses: ['203.0.113.10'] },
+          ],
+        },
+      },
+    ],
     // The last: Linkerd's copy of the credentials stays, and keeps the Links that are made anew flat.
     ['both directions, on a flat network', { both: true, link: ['--flat'], file: { flat: true } }],
   ];
@@ -158,7 +175,7 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
         '--gateway-addresses=203.0.113.10',
         ...(both ? ['--both', `--source-api-server-address=${east.cluster.server}`] : []),
       ];
-      for (const { client } of [east, west]) {
+      for (const { client } of 'gateway' in values ? [] : [east, west]) {
         await client.patch(
           { apiVersion: 'v1', kind: 'Service', metadata: { name: 'linkerd-gateway', namespace: LINKS_NAMESPACE } },
           { status: { loadBalancer: { ingress: [{ ip: client === west.client ? '203.0.113.10' : '203.0.113.20' }] } } },
