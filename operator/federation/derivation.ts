@@ -22,6 +22,7 @@ import { ownedOf } from './desired.ts';
 import { listedClusters, membershipOf } from './membership.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from './observed.ts';
 import type { FederationParty, Participant } from './party.ts';
+import { invalidShape } from './refusals.ts';
 
 /** Who takes part in federated Services. */
 export interface Participants {
@@ -98,8 +99,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
     const known = [...parties.values()].map((party): TargetParty => {
       const target = party.observe(key);
-      const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
-      return isLeaving && !party.members.confirmsGone(key) ? { ...target, knowledge: 'unknown' } : target;
+      const isLeaving = clusters.has(party.cluster) && hasLeft(target);
+      return isLeaving && !isConfirmed(party.members, key) ? { ...target, knowledge: 'unknown' } : target;
     });
     const listed = [...listedClusters({ name, ...federation })].filter(mayHaveLink);
     const silent = [...new Set([...listed, ...selecting()])].filter((cluster) => !parties.has(cluster));
@@ -179,10 +180,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 
   /** Forgets the answers by which targets allowed memberships to be removed. Each answer is valid for one attempt. */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
-    for (const { knowledge, service, link } of targets) {
-      if (knowledge === 'known' && service === undefined) {
-        this.#options.parties.get(link.cluster)?.members.forget(key);
-      }
+    for (const each of targets) {
+      if (hasLeft(each)) this.#options.parties.get(each.link.cluster)?.members.forget(key);
     }
   }
 
@@ -235,4 +234,15 @@ function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): Mirr
   if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };
   if (errors.length === 0) return status;
   return { ...status, mirrored: false, reason: 'Error', message: describe(errors[0]) };
+}
+
+/** Reports whether a target shows no Service, or one that cannot be a member. */
+const hasLeft = ({ knowledge, service }: TargetParty): boolean =>
+  knowledge === 'known' && (service === undefined || invalidShape(service) !== undefined);
+
+/** Reports whether a target, asked for one Service, has confirmed what it shows of it. Asks the target if need be. */
+function isConfirmed(members: FederationParty['members'], key: string): boolean {
+  if (members.confirms(key)) return true;
+  members.ask(key);
+  return false;
 }

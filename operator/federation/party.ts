@@ -5,7 +5,7 @@
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { NamespaceBudget } from '../source/write-scope.ts';
-import type { Certainty } from '../target/aspect.ts';
+import type { Answers } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
 /**
@@ -37,8 +37,8 @@ export interface Participant<P extends TargetParty | LocalParty> {
 /** A target cluster that takes part through the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /** Tells whether the cluster certainly has no member under a key. Only then may its membership be removed. */
-  readonly members: Certainty;
+  /** Answers of the target about one Service. A membership is removed only if they agree with what is seen. */
+  readonly members: Answers;
   /** Learns which keys create their namespace for this cluster. @default - none does */
   readonly budget?: Pick<NamespaceBudget, 'decided'>;
 }

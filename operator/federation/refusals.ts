@@ -23,7 +23,11 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 export const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
 /** Returns why a Service cannot join any federated Service (rule I1); undefined if it can. */
-export function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
+export const invalidMember = (service: Service, link?: TargetParty['link']): Refusal | undefined =>
+  invalidShape(service) ?? unwritable(service, link);
+
+/** Returns why a Service of this shape cannot be a member, whatever its names; undefined if it can. */
+export function invalidShape(service: Service): Refusal | undefined {
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
   if (isMirrorItself(service))
@@ -34,8 +38,7 @@ export function invalidMember(service: Service, link?: TargetParty['link']): Ref
     return invalid('a Service of type ExternalName has no endpoints; let the Service that it stands for join');
   if (clusterIP === 'None')
     return invalid('a headless Service cannot join a federated Service, which has one ClusterIP for all pods');
-  if (ports.length === 0) return invalid('it has no ports; add the ports that clients use');
-  return unwritable(service, link);
+  return ports.length === 0 ? invalid('it has no ports; add the ports that clients use') : undefined;
 }
 
 /**

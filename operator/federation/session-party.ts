@@ -12,7 +12,7 @@ import type { MirrorStatus } from '../mirror/status.ts';
 import type { FederationEnvironment } from './party.ts';
 import type { LinkReport, SharedEnvironment } from '../served/environment.ts';
 import type { ServedTarget } from '../served/served-target.ts';
-import { ALWAYS_GONE, type Aspect, type AspectListener, type Certainty } from '../target/aspect.ts';
+import { ALWAYS_GONE, type Answers, type Aspect, type AspectListener } from '../target/aspect.ts';
 import { type NamespaceBudget, operatorsOf } from '../source/write-scope.ts';
 import type { FederationParty } from './party.ts';
 
@@ -33,7 +33,7 @@ export interface SessionPartyOptions {
   readonly budget: NamespaceBudget;
   /** The target's Services that are selected as members. */
   readonly target: Pick<ServedTarget, 'observeMember'> & {
-    readonly members: Certainty & Pick<Aspect<unknown>, 'keys' | 'decides'>;
+    readonly members: Answers & Pick<Aspect<unknown>, 'keys' | 'decides'>;
   };
   /** Returns the present settings of the Link, and the present state of its gateway. */
   readonly link: () => LinkNow;
@@ -41,7 +41,7 @@ export interface SessionPartyOptions {
 
 export class SessionParty implements FederationParty, AspectListener {
   readonly cluster: string;
-  readonly members: Certainty;
+  readonly members: Answers;
   readonly budget: NamespaceBudget;
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();

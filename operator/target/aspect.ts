@@ -102,8 +102,16 @@ export function confirmsGone(aspect: Pick<Aspect<unknown>, 'get' | 'confirms' | 
   return false;
 }
 
-/** {@link Certainty} of a cluster that exports nothing: whatever was derived from it may be removed. */
-export const ALWAYS_GONE: Certainty = { confirmsGone: () => true, forget: () => undefined };
+/** Answers of a target about single Services. */
+export type Answers = Pick<Aspect<unknown>, 'confirms' | 'ask' | 'forget'>;
+
+/** Answers of a cluster that exports nothing: whatever was derived from it may be removed. */
+export const ALWAYS_GONE: Certainty & Answers = {
+  confirmsGone: () => true,
+  confirms: () => true,
+  ask: () => undefined,
+  forget: () => undefined,
+};
 
 /** Aspect of a cluster that certainly exports nothing. */
 export const NOTHING_EXPORTED: ServiceExports = {

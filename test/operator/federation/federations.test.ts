@@ -67,7 +67,8 @@ describe('the controller of federated Services', () => {
     keys: () => (observed.service === undefined ? [] : ['shop/web']),
     observe: () => observed,
     members: {
-      confirmsGone: () => confirmsNoMember,
+      confirms: () => confirmsNoMember,
+      ask: () => undefined,
       forget: (key) => void forgotten.push(`${observed.link.cluster} ${key}`),
     },
     mayWrite: () => mayWrite,
@@ -252,10 +253,13 @@ describe('the controller of federated Services', () => {
     expect(live()).toBeUndefined();
   });
 
-  it('keeps a membership until the target has confirmed that it has no member any more (I6, L65)', async () => {
+  it.each<[string, TargetParty['service']]>([
+    ['it has no member any more (I6, L65)', undefined],
+    ['its member is headless now (I6, L163)', member('b', { clusterIP: 'None' })],
+  ])('keeps a membership until the target has confirmed that %s', async (_, shown) => {
     await start(target('a'), target('b'));
     confirmsNoMember = false;
-    await change(target('b', { service: undefined }));
+    await change(target('b', { service: shown }));
     expect(entries()).toBe('web@a,web@b');
     expect(forgotten).toEqual([]);
     confirmsNoMember = true;
