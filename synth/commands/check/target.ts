@@ -4,7 +4,9 @@ import { Annotation, Default, Label, McsApi } from '../../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
 import { AppliedPolicy } from '../../../operator/mirror/applied-policy.ts';
 import type { TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import type { LinkObject } from '../common/link-object.ts';
 import type { GatewayService } from '../link/gateway.ts';
+import { type Given, withGivenBefore } from '../link/given.ts';
 import { type LinkerdRead, readLinkerd } from './linkerd.ts';
 import { type Read, Reader, type Right, type Unread } from './reader.ts';
 
@@ -106,19 +108,24 @@ export const readDestination = (access: TargetAccess): Promise<DestinationAccess
     rights: await review(reader, inEach(undefined, DESTINATION_READS)),
   }));
 
+/** What `linkspan link` was given of the gateway of a Link, which it keeps whenever it links again. */
+export const givenGateway = (link: LinkObject): Given =>
+  withGivenBefore(link, { apiServerAddress: undefined, addressFlag: '' }).read;
+
 /** Reads the target of a Link. */
-export const readTarget = (settings: LinkSettings, access: TargetAccess): Promise<Target> =>
+export const readTarget = (settings: LinkSettings, access: TargetAccess, link: LinkObject): Promise<Target> =>
   withReader(access, async (reader) => {
     const { targetNamespaces, linkerdNamespace } = settings;
     const version = await reader.version();
-    const gatewayNamespace = namespaceOfGateway(settings);
+    const { gatewayName, gatewayNamespace: recorded } = givenGateway(link);
+    const gatewayNamespace = recorded || namespaceOfGateway(settings);
     const [rights, exportRights, linkerd, exports, members, gateway] = await Promise.all([
       review(reader, inEach(targetNamespaces, OPERATOR_READS)),
       review(reader, inEach(targetNamespaces, EXPORT_READS)),
       readLinkerd(reader, linkerdNamespace),
       readExports(reader, settings),
       readMembers(reader, settings),
-      readGateway(reader, gatewayNamespace),
+      readGateway(reader, { namespace: gatewayNamespace, name: gatewayName, identity: settings.gateway?.identity }),
     ]);
     const { server, unread } = reader;
     return { server, version, rights, exportRights, linkerd, exports, members, gatewayNamespace, gateway, unread };
@@ -190,7 +197,11 @@ const policyOf = ({ importPolicy }: LinkSettings): AppliedPolicy | undefined =>
   importPolicy && new AppliedPolicy(importPolicy);
 
 /** The slices of one Service, whatever their other labels. */
-const slicesOf = (reader: Reader, namespace: string, name: string): Promise<Read<readonly EndpointSlice[]>> =>
+const slicesOf = (
+  reader: Pick<Reader, 'list'>,
+  namespace: string,
+  name: string,
+): Promise<Read<readonly EndpointSlice[]>> =>
   reader.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector: `${Label.serviceName}=${name}` });
 
 /** `namespace/name` of the Service that a slice is of. */
@@ -215,10 +226,28 @@ export const readMembers = async (reader: Reader, settings: LinkSettings): Promi
   return { ok: true, value: admitted.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`) };
 };
 
-const readGateway = async (reader: Reader, namespace: string): Promise<Read<TargetGateway | undefined>> => {
+/** Where the gateway of a Link is, as far as the Link says so. */
+interface GatewayPlace {
+  readonly namespace: string;
+  /** As `linkspan link` was given it. */
+  readonly name: string | undefined;
+  readonly identity: string | undefined;
+}
+
+/** Reads the gateway that a Link records, or the one of its identity, before others of the namespace. */
+export const readGateway = async (
+  reader: Pick<Reader, 'list'>,
+  { namespace, name, identity }: GatewayPlace,
+): Promise<Read<TargetGateway | undefined>> => {
   const services = await reader.list<GatewayService>(SERVICES, { namespace });
   if (!services.ok) return services;
-  const service = services.value.find(({ metadata }) => Annotation.gatewayIdentity in (metadata.annotations ?? {}));
+  const identityOf = ({ metadata }: GatewayService) => metadata.annotations?.[Annotation.gatewayIdentity];
+  const isNamed = ({ metadata }: GatewayService): boolean => metadata.name === (name || Default.gatewayName);
+  const gateways = services.value.filter((each) => identityOf(each) !== undefined);
+  const alike = gateways.filter((each) => identityOf(each) === identity);
+  const service = name
+    ? gateways.find(isNamed)
+    : [alike.find(isNamed), ...alike, gateways.find(isNamed), ...gateways].find((each) => each !== undefined);
   if (service === undefined) return { ok: true, value: undefined };
   const slices = await slicesOf(reader, namespace, service.metadata.name);
   return slices.ok ? { ok: true, value: { service, ready: readyEndpoints(slices.value) } } : slices;

@@ -13,6 +13,7 @@ import {
   placeOf,
 } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
+import { givenGateway } from '../target.ts';
 
 const CATEGORY = 'gateways';
 
@@ -37,10 +38,12 @@ const aliveFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | No
       ];
     }
     const named = link.settings?.gateway?.addresses ?? [];
-    const now = addressesOf(link).filter((address) => !named.includes(address));
+    // Addresses that were given by flag are not those of the Service, and stay when it is linked again.
+    const isGiven = givenGateway(link.object).addresses !== undefined;
+    const now = isGiven ? [] : addressesOf(link).filter((address) => !named.includes(address));
     const remedy =
       now.length === 0
-        ? `see the pods of the gateway in ${link.cluster}, and whether nodes of ${survey.context} can reach its addresses`
+        ? `see the pods of the gateway in ${link.cluster}, and whether nodes of ${survey.context} can reach its addresses${isGiven ? `, ${named.join(', ')}, as they were given` : ''}`
         : `the gateway of ${link.cluster} has address ${now.join(', ')} now: link the cluster again: ${linkAgain(placeOf(link, survey), link)}`;
     return [error(link.title, conditionText(condition), remedy)];
   });
@@ -82,7 +85,11 @@ const portFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | Not
     }
     if ([listed.port, listed.nodePort].includes(port)) return [];
     const reason = `has ${field} "${port}", and port ${name} of the gateway of ${cluster} is ${listed.port}`;
-    const remedy = `unless something in between changes the port, link the cluster again: ${linkAgain(placeOf(link, survey), link)}`;
+    // A port that was given by flag stays unless another is given.
+    const isGiven = name === Default.gatewayPortName && givenGateway(link.object).port !== undefined;
+    const flags = isGiven ? ['--gateway-port', String(listed.port)] : [];
+    const again = linkAgain(placeOf(link, survey), link, undefined, ...flags);
+    const remedy = `unless something in between changes the port, link the cluster again: ${again}`;
     return [warning(title, reason, remedy)];
   });
 };

@@ -10,7 +10,7 @@ import { installRights } from '../../../../synth/commands/check/pre/survey.ts';
 import type { Reader } from '../../../../synth/commands/check/reader.ts';
 import { runChecks } from '../../../../synth/commands/check/report.ts';
 import type { Survey } from '../../../../synth/commands/check/survey.ts';
-import { readExports, readMembers, type Target } from '../../../../synth/commands/check/target.ts';
+import { readExports, readGateway, readMembers, type Target } from '../../../../synth/commands/check/target.ts';
 import { EXPORTED, link, LINKS_NAMESPACE, selectorOf, service, slice } from '../../../support/builders.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 import {
@@ -229,6 +229,58 @@ describe('the endpoints of mirrors', () => {
       },
     ]);
     expect(all({ slices })).toEqual([]);
+  });
+});
+
+describe('the gateway of a Link', () => {
+  const gateway = (name: string, identity: string) =>
+    service(name, { annotations: { 'mirror.linkerd.io/gateway-identity': identity } });
+  const nameOf = async (services: readonly object[], place: { readonly name?: string; readonly identity?: string }) => {
+    const reader = { list: async (of: Resource) => read(of === SERVICES ? services : []) } as unknown as Reader;
+    const found = await readGateway(reader, { namespace: 'mesh', name: undefined, identity: undefined, ...place });
+    return found.ok ? found.value?.service.metadata.name : found.why;
+  };
+  const two = [gateway('another', 'a.mesh'), gateway('linkerd-gateway', 'b.mesh'), gateway('third', 'b.mesh')];
+
+  test.each([
+    [{ name: 'third', identity: 'a.mesh' }, 'third'],
+    [{ name: 'gone', identity: 'a.mesh' }, undefined],
+    [{ identity: 'a.mesh' }, 'another'],
+    [{ identity: 'b.mesh' }, 'linkerd-gateway'],
+    [{ identity: 'other.mesh' }, 'linkerd-gateway'],
+    [{}, 'linkerd-gateway'],
+  ])('of %j is %s, of three in one namespace', async (place, name) => {
+    expect(await nameOf(two, place)).toBe(name);
+  });
+
+  test('with any other name is found where it is alone', async () => {
+    expect(await nameOf([service('web'), gateway('another', 'a.mesh')], {})).toBe('another');
+  });
+
+  const given = (words: string) => {
+    const object = { ...link('west'), metadata: { ...link('west').metadata, generation: 1 } };
+    return { object: { ...object, metadata: { ...object.metadata, annotations: { 'linkspan.dev/given': words } } } };
+  };
+  const remedyOf = (id: string, changed: object): string => {
+    const { gateway: found } = target();
+    if (!found.ok || found.value === undefined) return '';
+    const at = { ...found.value.service, status: { loadBalancer: { ingress: [{ ip: '203.0.113.99' }] } } };
+    const moved = target({ gateway: read({ ...found.value, service: at }) });
+    const dead = conditions({ GatewayAlive: { status: 'False' }, Ready: { status: 'False' } });
+    const all = runChecks(CHECKS, facts({}, linkFacts({ target: moved, conditions: dead, ...changed })));
+    return all.find((each) => each.id === id)?.findings[0]?.remedy ?? '';
+  };
+
+  test('that has another address now is linked again, unless the Link was given its addresses', () => {
+    expect(remedyOf('gateway-alive', {})).toMatch(/ has address 203\.0\.113\.99 now: link the cluster again: `/);
+    const remedy = remedyOf('gateway-alive', given('gatewayAddress'));
+    expect(remedy).toMatch(/^see the pods of the gateway .* its addresses, 203\.0\.113\.10, as they were given$/);
+  });
+
+  test('that has another port is linked again by it where the Link was given one, which stays otherwise', () => {
+    const settings = { ...linkFacts().settings!, gateway: { ...linkFacts().settings!.gateway!, port: 1 } };
+    expect(remedyOf('gateway-ports', { settings })).not.toContain('--gateway-port');
+    expect(remedyOf('gateway-ports', { settings, ...given('gatewayPort') })).toContain('--gateway-port 4143 ');
   });
 });
 
