@@ -42,7 +42,7 @@ export const approve = (services: readonly string[], flags: ApproveFlags): Promi
       const existing = flags.existing ? await madeOf(source, flags, clusterOf(source, link)) : [];
       const added = await add(source, { services, existing }, flags);
       await print(textOf(added, flags));
-      noteUnused(source, link);
+      noteUnused(source, link, !added.isNew || flags.dryRun !== true);
     });
   });
 
@@ -164,8 +164,17 @@ const keptProblems = (source: Cluster, link: LinkObject, { forceConflicts }: App
   ];
 };
 
-const noteUnused = (source: Cluster, { metadata: { namespace = '', name }, spec }: LinkObject): void => {
+/** @param isListed whether the Link has a list: one that requires approval without it is not accepted */
+const noteUnused = (
+  source: Cluster,
+  { metadata: { namespace = '', name }, spec }: LinkObject,
+  isListed: boolean,
+): void => {
   if (spec?.importPolicy?.approval === 'required') return;
+  if (!isListed) {
+    note(`Link ${name} requires no approval; the command says how to require it once it has written the list`);
+    return;
+  }
   const patch = JSON.stringify({ spec: { importPolicy: { approval: 'required' } } });
   const require = kubectl(
     source,

@@ -111,6 +111,11 @@ onEachBacking('linkspan approve', (backing) => {
     await eventually('all is made', async () =>
       (await Promise.all(['web-west', 'api-west', 'api-federated', 'till-1-west'].map(isThere))).every(Boolean),
     );
+    // Approval that is required without a list is an error of the Link.
+    const dry = await run('--existing', '--dry-run');
+    expect(dry.stdout).toContain('shop/web would be approved for Link west');
+    expect(dry.stderr).toContain('note: Link west requires no approval');
+    expect(dry.stderr).not.toContain('kubectl');
     const { code, stdout, stderr } = await run('--existing');
     expect(code, stderr).toBe(0);
     expect(stdout.split('\n').sort()).toEqual(
