@@ -2,7 +2,7 @@
  * What the operator has made in a cluster and keeps: mirrors, federated Services, ServiceImports with their Services, and the
  * routes of ServiceFailovers. Without the operator nobody follows them, and clients are led to addresses that are gone.
  */
-import { Label, LOCAL_MIRROR, RouteApi, Value } from '../../../crds/wire.ts';
+import { FIELD_MANAGER, Label, LOCAL_MIRROR, RouteApi, Value } from '../../../crds/wire.ts';
 import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
 import { SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
 import { keyOf, type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
@@ -33,11 +33,16 @@ export const leftovers = async (cluster: Cluster, links: LinksLeft): Promise<rea
     ])
   ).flat();
 
+/** The operator removes the probe Service of a Link last: while it is there, the Link's removal is under way. */
 const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>): Promise<readonly Problem[]> => {
-  const found = await cluster.list(SERVICES, {
-    labelSelector: `${Label.clusterName},${Label.mirroredService}=${Value.true}`,
-  });
-  const byCluster = Map.groupBy(found, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
+  const found = await cluster.list(SERVICES, { labelSelector: Label.clusterName });
+  const ours = found.filter(
+    ({ metadata: { labels = {}, managedFields = [] } }) =>
+      labels[Label.mirroredService] === Value.true ||
+      // Linkerd's chart makes probe Services, too.
+      (labels[Label.mirroredGateway] === Value.true && managedFields.some(({ manager }) => manager === FIELD_MANAGER)),
+  );
+  const byCluster = Map.groupBy(ours, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
   const left = [...byCluster].filter(([name]) => !linked.has(name));
   return left.map(([name, { length }]) => ({
     object: `mirrors of ${name} in ${cluster.context}`,

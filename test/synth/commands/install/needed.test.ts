@@ -90,8 +90,12 @@ onEachBacking('what needs an installation', (backing) => {
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
     linkspanHere(command, `--kubeconfig=${east.cluster.kubeconfigFile}`, ...args);
   const given = () => `--kubeconfig ${east.cluster.kubeconfigFile} --context east`;
-  const errorsWith = async (objects: readonly ObjectRef[], command = 'uninstall'): Promise<readonly string[]> => {
-    for (const each of objects) await east.client.apply(each);
+  const errorsWith = async (
+    objects: readonly ObjectRef[],
+    command = 'uninstall',
+    fieldManager = 'test',
+  ): Promise<readonly string[]> => {
+    for (const each of objects) await east.client.apply(each, { fieldManager });
     const flags = command === 'uninstall' ? [] : ['--gateway=false'];
     const { stderr } = await run(command, ...flags);
     for (const each of objects) await east.client.delete(each);
@@ -217,6 +221,13 @@ onEachBacking('what needs an installation', (backing) => {
       async () => {
         const handedBack = [suspended, heldBy('linkerd-controller-0'), operator()];
         expect(await errorsWith([...handedBack, mirror('north')])).toEqual([
+          'error: mirrors of north in east: 1 are left without a Link (wait until the operator has removed them, or see its log)',
+        ]);
+        const labels = { 'mirror.linkerd.io/mirrored-gateway': 'true', 'mirror.linkerd.io/cluster-name': 'north' };
+        const probe = service('probe-north', { namespace: NAMESPACE, labels });
+        // As Linkerd's chart makes it, and as the operator does, which removes it after all mirrors.
+        expect(await errorsWith([...handedBack, probe])).toEqual([]);
+        expect(await errorsWith([...handedBack, probe], 'uninstall', 'linkspan')).toEqual([
           'error: mirrors of north in east: 1 are left without a Link (wait until the operator has removed them, or see its log)',
         ]);
         const started = 'scale Deployment linkerd-local-service-mirror up, which follows it; or ';
