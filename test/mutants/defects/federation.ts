@@ -93,6 +93,8 @@ export const FEDERATION: readonly Defect[] = [
     rule: 'L157',
     find: '{ addresses, port, identity } : former)',
     replace: '{ addresses, port, identity } : { ...former, port, identity })',
+  },
+  {
     name: 'a member that a list shows as headless leaves without the target being asked',
     file: 'operator/federation/derivation.ts',
     rule: 'L163',

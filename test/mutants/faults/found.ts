@@ -622,6 +622,8 @@ export const FOUND: readonly Fault[] = [
       'L157 the former gateway is probed at the port of the next after a restart',
     ],
     outside: 'an operator must start while DNS refuses the name of a gateway, whose Link gets another port',
+  },
+  {
     rule: 'L163',
     by: 'a reading of the code',
     defects: ['a member that a list shows as headless leaves without the target being asked'],
