@@ -118,7 +118,7 @@ export const TARGET: readonly Defect[] = [
     tests: ['test/operator/target/credentials.test.ts'],
     name: 'why a token that has ended is not renewed hides that it has ended',
     rule: 'P4',
-    find: 'if (token !== undefined && token === this.#ended) return expired(token);',
+    find: 'if (token !== undefined && token === this.#ended) return this.#expired(token);',
     replace: '',
   },
   {
