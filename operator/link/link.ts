@@ -154,7 +154,9 @@ export class Link implements LinkReport {
     conditions: ReturnType<typeof linkStatus>['conditions'],
   ): void {
     const { metrics, name } = this.#options;
-    metrics.setConditions(name, this.#cluster, conditions);
+    // One that is left to another controller is not ready for ever: an alert about that would have no remedy.
+    const measured = conditions.filter(({ type, reason }) => type !== 'Ready' || reason !== 'Suspended');
+    metrics.setConditions(name, this.#cluster, measured);
     if (this.#work === undefined) return;
     const { cluster } = this.#work;
     if (federated !== undefined) {

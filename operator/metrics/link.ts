@@ -9,7 +9,7 @@ type ConditionStatus = { readonly type: string; readonly status: (typeof STATUSE
 export function linkMetrics({ gauge }: Instruments) {
   const linkCondition = gauge(
     'linkspan_link_condition',
-    'Conditions of the Link: 1 for the status that a condition has, 0 for the other two',
+    'Conditions of the Link: 1 for the status that a condition has, 0 for the other two; a suspended Link has none of type Ready',
     'link',
     TARGET,
     'type',

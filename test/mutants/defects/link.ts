@@ -313,4 +313,12 @@ export const LINK: readonly Defect[] = [
     replace: '(this.#unlinked.delete(cluster), await isUnlinked(goneMs))',
     tests: ['test/operator/link/manager.test.ts'],
   },
+  {
+    name: 'a suspended Link is alerted of for ever',
+    file: 'operator/link/link.ts',
+    rule: 'H9',
+    find: "type !== 'Ready' || reason !== 'Suspended'",
+    replace: 'type + reason !== undefined',
+    tests: ['test/operator/link/link.test.ts'],
+  },
 ];

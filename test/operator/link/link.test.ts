@@ -164,6 +164,17 @@ describe('a Link', () => {
     );
   });
 
+  it('that is suspended has no series by which it would be alerted of for ever (H9)', async () => {
+    const { link, status, series } = setUp();
+    link.accept({ status: 'False', reason: 'Suspended', message: 'left to another controller' }, 'west');
+    expect(reasonOf(await status(), 'Ready')).toBe('Suspended');
+    const measured = await series('linkspan_link_condition');
+    expect(measured.filter((line) => line.includes('type="Ready"'))).toEqual([]);
+    expect(measured).toContain(
+      'linkspan_link_condition{link="west",target_cluster_name="west",type="Accepted",status="False"} 1',
+    );
+  });
+
   it('has metrics of what is not mirrored, by reason, and of what is held (E6)', async () => {
     const { link, status, series } = setUp();
     link.accept(ACCEPTED, 'west');

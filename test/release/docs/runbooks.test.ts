@@ -1,5 +1,5 @@
 /** docs/runbooks.md has a section for each alert, and the commands in it run. */
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,6 +15,7 @@ import { mergedKubeconfig } from '../../../tools/demo/kubeconfig.ts';
 import { EXPORTED, LINKS_NAMESPACE, service } from '../../support/builders.ts';
 import { TwoClusters } from '../../support/two-clusters.ts';
 import { blocksOf, type CommandBlock } from '../examples/readme.ts';
+import { LINK } from './spec-link.ts';
 import { shell } from '../packaging/packed.ts';
 
 const PAGE = 'docs/runbooks.md';
@@ -35,6 +36,31 @@ test('each alert leads to its runbook, of this version, where the repository is'
   expect(alerts.map(runbookUrl)).toEqual(urls);
   expect([...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, url]) => url)).toEqual(urls);
 });
+
+/** Reasons of a condition that is true; any other may be that of `Ready` (docs/spec/link.md). */
+const WELL = new Set([
+  ...['Ready', 'SomeNotMirrored', 'SomeNotJoined', 'Accepted', 'Valid', 'Connected', 'NothingSelected', 'WithinLimits'],
+  ...['Resolved', 'NoGateway', 'ProbeSucceeded', 'NotProbed', 'Synced', 'NothingHeld'],
+]);
+
+test.each(['LinkNotReady', 'CredentialsInvalid'] as const)(
+  'the runbook of %s names each reason that it can have',
+  async (alert) => {
+    const page = await readFile(new URL(`../../../${PAGE}`, import.meta.url), 'utf8');
+    const section = page.split(`\n## ${alertName(alert)}\n`)[1]?.split('\n## ')[0] ?? '';
+    const named = [...section.matchAll(/`(\w+)(…?)`/g)].map(([, word = '', more]) => ({ word, isStart: more !== '' }));
+    const reasons = LINK.conditions
+      .filter(({ type }) =>
+        alert === 'LinkNotReady' ? !['PruneHeld', 'Mirrored'].includes(type) : type === 'CredentialsValid',
+      )
+      .flatMap((each) => Object.keys(each.reasons))
+      .filter((reason) => !WELL.has(reason) && (alert === 'LinkNotReady' || reason !== 'Pending'));
+    expect(reasons.length).toBeGreaterThan(5);
+    const isNamed = (reason: string) =>
+      named.some(({ word, isStart }) => (isStart ? reason.startsWith(word) : reason === word));
+    expect(reasons.filter((reason) => !isNamed(reason))).toEqual([]);
+  },
+);
 
 /** What the commands show here, where one Service of the target cannot be mirrored. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
