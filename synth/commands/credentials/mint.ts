@@ -45,7 +45,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   const way = { ...pair, ...access, settings, apiServer };
   const plan = await planAccess(way, flags);
   const changes = [...plan.access, ...plan.credentials];
-  const refused = [...keptProblems(pair, access, flags), ...conflictProblems(changes, FORCE)];
+  const refused = [...keptProblems(pair, access, flags), ...conflictProblems(changes, FORCE), ...plan.foreign];
   if (flags.apply) {
     refuseProblems(refused);
     await withReport(resultFormat(flags), async (report) => {

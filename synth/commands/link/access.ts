@@ -4,6 +4,7 @@
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { OUR_MANAGERS } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
 import { keeperOf } from '../../../operator/kube/keeper.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { note } from '../../print.ts';
@@ -12,7 +13,8 @@ import { type Change, compare, conflictProblems } from '../common/change-set/com
 import { execute } from '../common/change-set/execute.ts';
 import type { FieldPath } from '../common/change-set/fields.ts';
 import { ALL_FIELDS, type Unwanted, type Want } from '../common/change-set/want.ts';
-import { refuseProblems } from '../common/command-error.ts';
+import { type Problem, refuseProblems } from '../common/command-error.ts';
+import type { Cluster } from '../common/cluster.ts';
 import { asWritten } from '../credentials/kubeconfig.ts';
 import type { ClusterObjects, ResultReport } from '../common/output.ts';
 import { type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
@@ -35,6 +37,8 @@ export interface AccessPlan {
   readonly access: readonly Change[];
   readonly credentials: readonly Change[];
   readonly deletions: readonly Unwanted[];
+  /** Why some of these must not be made. */
+  readonly foreign: readonly Problem[];
   /** Those that the source keeps; what is not there is made when the account is written. */
   readonly kept: Partial<SourceTokens>;
   readonly secrets: AccessSecrets;
@@ -90,7 +94,8 @@ export const planAccess = async (way: AccessWay, flags: PlanFlags): Promise<Acce
   const deletions = [...stale, ...dead].map((each) => ({ ...each, cluster: target }));
   const [before = ''] = tokensIn([held.secret]);
   const lifetimeMs = flags.tokenLifetime ?? lifetimeOf(before) ?? LIFETIME_MS;
-  return { access, credentials, deletions, kept, secrets, lifetimeMs, rendered, wantsOf };
+  const foreign = flags.forceConflicts ? [] : foreignRights(target, stale);
+  return { access, credentials, deletions, foreign, kept, secrets, lifetimeMs, rendered, wantsOf };
 };
 
 /** The rights of an account that its manifests do not grant: what is deleted after these are written. */
@@ -99,6 +104,21 @@ export const staleRights = ({ rights }: AccountRead, manifests: readonly ApiJson
     ({ of, object }) =>
       !manifests.some(({ kind, metadata }) => kind === of.kind && metadata.namespace === object.metadata.namespace),
   );
+
+/** Rights that others have set may be granted again by these: whoever limits an account must know. */
+export const foreignRights = (target: Cluster, stale: readonly Found[]): readonly Problem[] =>
+  stale.flatMap(({ of, object: { metadata } }) => {
+    const others = (metadata.managedFields ?? []).map(({ manager = 'unknown' }) => manager);
+    const foreign = [...new Set(others.filter((each) => !OUR_MANAGERS.includes(each)))].map((each) => cut(each));
+    if (foreign.length === 0) return [];
+    return [
+      {
+        object: target.title(of.kind, metadata),
+        reason: `is not among the rights that the account is to have, and is set by ${foreign.join(', ')}`,
+        remedy: 'add --force-conflicts to delete it',
+      },
+    ];
+  });
 
 /** The Secret of the source in whose place a rendered one would be. */
 const liveOf = ({ held }: AccessWay, { metadata }: ApiJson): Secret | undefined =>

@@ -4,17 +4,15 @@
  * what is printed would delete all that is in it.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { OUR_MANAGERS, peerSecretName, tokenSecretName } from '../../../crds/wire.ts';
-import { cut } from '../../../operator/kube/errors.ts';
+import { peerSecretName, tokenSecretName } from '../../../crds/wire.ts';
 import { print } from '../../print.ts';
-import type { Found } from '../common/apply.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText, withReport } from '../common/output.ts';
-import { FORCE, staleRights, takesOf } from './access.ts';
+import { FORCE, foreignRights, staleRights, takesOf } from './access.ts';
 import { type AccountRead, isFlat, lacksController, limitsOf, readAccount, recordOf } from './account.ts';
 import { freePeerName } from './ending-token.ts';
 import type { AllowFlags } from './gen-flags.ts';
@@ -82,10 +80,7 @@ const give = async (target: Cluster, read: AccountRead, flags: AllowFlags): Prom
     objects.map((object) => ({ cluster: target, object, ...takesOf(flags.forceConflicts) })),
   );
   const stale = staleRights(read, objects);
-  refuseProblems([
-    ...conflictProblems(changes, FORCE),
-    ...(flags.forceConflicts ? [] : stale.flatMap((each) => foreignProblems(target, each))),
-  ]);
+  refuseProblems([...conflictProblems(changes, FORCE), ...(flags.forceConflicts ? [] : foreignRights(target, stale))]);
   await withReport(flags.output === 'json' ? 'json' : undefined, async (report) => {
     await execute(changes, report);
     await executeDeletions(
@@ -93,20 +88,6 @@ const give = async (target: Cluster, read: AccountRead, flags: AllowFlags): Prom
       report,
     );
   });
-};
-
-/** Rights that others have set may be granted again by these: whoever limits an account must know. */
-const foreignProblems = (target: Cluster, { of, object: { metadata } }: Found): readonly Problem[] => {
-  const others = (metadata.managedFields ?? []).map(({ manager = 'unknown' }) => manager);
-  const foreign = [...new Set(others.filter((each) => !OUR_MANAGERS.includes(each)))].map((each) => cut(each));
-  if (foreign.length === 0) return [];
-  return [
-    {
-      object: target.title(of.kind, metadata),
-      reason: `is not among the rights that the account is to have, and is set by ${foreign.join(', ')}`,
-      remedy: 'add --force-conflicts to delete it',
-    },
-  ];
 };
 
 const refuseExisting = (target: Cluster, { object, namespace, name }: AccountRead): void => {

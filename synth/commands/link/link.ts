@@ -76,6 +76,7 @@ const planOf = async (way: Way, flags: LinkFlags): Promise<Plan & { readonly sta
   const staying = [
     ...keptProblems(way, way, { ...flags, apiServerAddress }),
     ...stayingProblems(source, held.link, wanted),
+    ...access.foreign,
   ];
   return { way, access, link, whole: wanted.whole, staying };
 };

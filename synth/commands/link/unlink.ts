@@ -69,7 +69,9 @@ const unlinkFrom = async (
   if (gone.length + mirrors.length === 0) printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
   const [heir] = heirs.map(({ metadata }) => metadata.name);
   const stay =
-    heir === undefined ? [] : [`the ${mirrors.length} mirrors of ${cluster} stay, since Link ${heir} names this cluster, too`];
+    heir === undefined
+      ? []
+      : [`the ${mirrors.length} mirrors of ${cluster} stay, since Link ${heir} names this cluster, too`];
   for (const each of [...stay, ...credentials.notes, ...(access?.notes ?? [])]) note(each);
   if (!flags.apply) {
     await printDeletions([...gone, ...(access?.unwanted ?? [])], flags);

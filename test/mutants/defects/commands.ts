@@ -43,8 +43,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'allow deletes rights that others have set',
     file: 'synth/commands/link/allow.ts',
-    find: 'flags.forceConflicts ? [] : stale.flatMap',
-    replace: 'objects.length > 0 ? [] : stale.flatMap',
+    find: 'flags.forceConflicts ? [] : foreignRights',
+    replace: 'objects.length > 0 ? [] : foreignRights',
     tests: ['test/synth/commands/link/link-gen.test.ts'],
   },
   {

@@ -140,7 +140,8 @@ Linkerd's own controller, as \`linkerdController: false\` renders it, does not g
 
 **A Link that is there** keeps what no flag gives: selectors, headless mode, federation, excluded keys, the name of its Secret,
 the address of the API server, whatever set it. So it is safe to run again, and brings what was read of the target up to date:
-the address, port and identity of its gateway, and the domains. What somebody else has set to another value is not changed: the
+the address, port and identity of its gateway, and the domains. What somebody else has set to another value is not changed, and
+rights of the account that somebody else has set are not deleted: the
 command ends before it writes anything, and names the field, both values and the field manager. A flag that gives the value
 takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every field that would change, in a pipe too.
 

@@ -116,6 +116,25 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(stdout).toContain('secret/cluster-credentials-south created in east\n');
   });
 
+  test('mint deletes no rights that others keep', { timeout: 60_000 }, async () => {
+    await clusters.west.apply(namespace('bank'));
+    const manifests = render((chart) => {
+      new RemoteAccess(chart, 'access', {
+        ...{ sourceCluster: 'git', namespace: LINKS_NAMESPACE, exportNamespaces: ['shop', 'bank'] },
+      });
+    });
+    for (const object of manifests) await clusters.west.apply(object, { fieldManager: 'argocd-controller' });
+    const flags = [address(), '--name=bank', '--source-name=git', '--export-namespaces=shop'];
+    const foreign =
+      'Role bank/linkerd-service-mirror-remote-access-git of west: is not among the rights that the account is to have, and is set by argocd-controller';
+    const { code, stdout, stderr } = await run('mint', ...flags, '--apply');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`error: ${foreign} (add --force-conflicts to delete it)\n`);
+    expect((await run('mint', ...flags)).stderr).toContain(`warning: ${foreign}; --apply would be refused\n`);
+    const forced = await run('mint', ...flags, '--apply', '--force-conflicts');
+    expect(forced.stdout).toContain('role/linkerd-service-mirror-remote-access-git deleted in west\n');
+  });
+
   test.each([
     ['json', /^{\n  "clusters": \[/],
     ['yaml', /^---\n# west: objects that would be deleted\n/],
