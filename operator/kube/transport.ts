@@ -17,10 +17,14 @@ import type { WireRequest, WireResponse } from './wire.ts';
 
 /** Called for what goes over the wire; `host` is the API server's, with its port. */
 export interface ClientHooks {
+  /** Called when a client is made. */
+  readonly onOpen?: (host: string) => void;
   /** Called when a request was answered, or failed without an answer: `code` is the HTTP status, or `<error>`. */
   readonly onResponse?: (host: string, method: string, code: string) => void;
   /** Called when bytes of a response body have arrived: those of a watch as they come. */
   readonly onRead?: (host: string, bytes: number) => void;
+  /** Called once, when a client has been closed; a request that was under way may yet fail. */
+  readonly onClose?: (host: string) => Promise<void>;
 }
 
 export interface TransportOptions extends ClientHooks {
@@ -94,6 +98,7 @@ export class Transport {
   readonly #turns: Readonly<Record<RequestLane, FairSemaphore>>;
   readonly #options: Required<TransportOptions>;
   readonly #host: string;
+  #isOpen = true;
 
   constructor(access: ClusterAccess, options: TransportOptions) {
     const server = new URL(access.server);
@@ -107,8 +112,10 @@ export class Transport {
       connections: options.connections ?? 32,
       maxValues: options.maxValues ?? Infinity,
       network: options.network ?? machineNetwork,
+      onOpen: options.onOpen ?? (() => undefined),
       onResponse: options.onResponse ?? (() => undefined),
       onRead: options.onRead ?? (() => undefined),
+      onClose: options.onClose ?? (() => Promise.resolve()),
     };
     this.connections = this.#options.connections;
     this.#authenticator = new Authenticator(access);
@@ -117,6 +124,7 @@ export class Transport {
     const limits = laneLimits(this.connections);
     const turns = (lane: Lane): FairSemaphore => new FairSemaphore(limits[lane] ?? Infinity);
     this.#turns = { ordinary: turns('ordinary'), urgent: turns('urgent'), reports: turns('reports') };
+    this.#options.onOpen(this.#host);
   }
 
   /**
@@ -189,7 +197,10 @@ export class Transport {
 
   /** Closes the connections; requests still under way after a grace fail. */
   async close(): Promise<void> {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
     await Promise.all([this.#connections, ...this.#retired].map((connections) => connections.close()));
+    if (wasOpen) await this.#options.onClose(this.#host);
   }
 
   /** One request, when its turn has come, and what is read of its answer within the deadline. */

@@ -1,6 +1,6 @@
 /** What is measured of requests to API servers: that of the source cluster, and those of targets. */
 import type { ClientHooks } from '../kube/client.ts';
-import type { Instruments } from './instruments.ts';
+import { forget, type Instruments } from './instruments.ts';
 
 export function requestMetrics({ counter }: Instruments) {
   const restRequests = counter(
@@ -16,11 +16,28 @@ export function requestMetrics({ counter }: Instruments) {
     'host',
   );
 
+  /** Number of open clients of each API server. */
+  const clients = new Map<string, number>();
+
   return {
-    /** Options for clients, so that their requests are counted. */
+    /** Options for clients, so that their requests are counted until the last client of an API server is closed. */
     clientHooks: {
-      onResponse: (host, method, code) => restRequests.inc({ host, method, code }),
-      onRead: (host, bytes) => bytesRead.inc({ host }, bytes),
+      onOpen: (host) => void clients.set(host, (clients.get(host) ?? 0) + 1),
+      onResponse: (host, method, code) => {
+        if (clients.has(host)) restRequests.inc({ host, method, code });
+      },
+      onRead: (host, bytes) => {
+        if (clients.has(host)) bytesRead.inc({ host }, bytes);
+      },
+      onClose: async (host) => {
+        const left = (clients.get(host) ?? 0) - 1;
+        if (left > 0) {
+          clients.set(host, left);
+          return;
+        }
+        clients.delete(host);
+        await Promise.all([restRequests, bytesRead].map((metric) => forget(metric, 'host', host)));
+      },
     } satisfies ClientHooks,
   };
 }

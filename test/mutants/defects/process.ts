@@ -27,4 +27,28 @@ export const PROCESS: readonly Defect[] = [
     find: "(await Promise.race([running, stop.overdue(ended.signal)])) === 'ended'",
     replace: "(await running) === 'ended'",
   },
+  {
+    name: 'L155 the requests to the API server of a target that is gone are counted for ever',
+    file: 'operator/metrics/requests.ts',
+    rule: 'G4',
+    find: "await Promise.all([restRequests, bytesRead].map((metric) => forget(metric, 'host', host)));",
+    replace: '',
+    tests: ['test/operator/metrics/index.test.ts'],
+  },
+  {
+    name: 'L155 a client that is closed is counted among the open ones',
+    file: 'operator/kube/transport.ts',
+    rule: 'G4',
+    find: 'if (wasOpen) await this.#options.onClose(this.#host);',
+    replace: 'void wasOpen;',
+    tests: ['test/operator/kube/client.test.ts'],
+  },
+  {
+    name: 'L155 a client that is closed twice counts for two',
+    file: 'operator/kube/transport.ts',
+    rule: 'G4',
+    find: 'if (wasOpen) await',
+    replace: 'void wasOpen; await',
+    tests: ['test/operator/kube/client.test.ts'],
+  },
 ];

@@ -629,4 +629,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['a member that a list shows as headless leaves without the target being asked'],
     outside: 'no list of a history shows a Service of another shape than the watch before',
   },
+  {
+    rule: 'L155',
+    by: 'a reading of the code',
+    defects: ['L155 the requests to the API server of a target that is gone are counted for ever'],
+    outside: 'nothing is measured in a history',
+  },
 ];

@@ -484,6 +484,18 @@ describe('a CA that is rotated (H8)', () => {
   });
 });
 
+test('a client reports once that it was made, and once that it was closed (L155)', async () => {
+  const { host } = new URL(connect().server);
+  const hooks = { onOpen: vi.fn(), onClose: vi.fn(() => Promise.resolve()) };
+  const client = connect(hooks);
+  await get(client.fenced(() => undefined));
+  expect(hooks.onOpen.mock.calls).toEqual([[host]]);
+  expect(hooks.onClose).not.toHaveBeenCalled();
+  await client.close();
+  await client.close();
+  expect(hooks.onClose.mock.calls).toEqual([[host]]);
+});
+
 describe('a server with TLS (E3)', () => {
   const trying = async (tls: TlsMaterial) => {
     const secure = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end('{}'));

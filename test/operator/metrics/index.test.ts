@@ -86,6 +86,31 @@ describe('metrics', () => {
     expect(after.match(/link\/west/g)).toEqual(before.match(/link\/west/g));
   });
 
+  it('forgets the requests to an API server once its last client is closed, and none to others (L155)', async () => {
+    const { registry, clientHooks } = createMetrics({ process: false });
+    const { onOpen, onResponse, onRead, onClose } = clientHooks;
+    const request = (host: string): void => {
+      onResponse(host, 'GET', '200');
+      onResponse(host, 'PATCH', '<error>');
+      onRead(host, 100);
+    };
+    const seriesOf = async (host: string): Promise<number> =>
+      (await registry.metrics()).split('\n').filter((line) => line.includes(`host="${host}"`)).length;
+    for (const host of ['east:6443', 'west:6443', 'west:6443']) onOpen(host);
+    for (const host of ['east:6443', 'west:6443']) request(host);
+    // New credentials for a server are tried beside those in use.
+    await onClose('west:6443');
+    expect(await seriesOf('west:6443')).toBe(3);
+    await onClose('west:6443');
+    // A request that was under way fails late.
+    request('west:6443');
+    expect(await seriesOf('west:6443')).toBe(0);
+    expect(await seriesOf('east:6443')).toBe(3);
+    onOpen('west:6443');
+    request('west:6443');
+    expect(await seriesOf('west:6443')).toBe(3);
+  });
+
   it('has the latest conditions of a Link, and none once it is forgotten', async () => {
     const { registry, setConditions, forgetLink } = createMetrics({ process: false });
     const series = async (): Promise<readonly string[]> =>

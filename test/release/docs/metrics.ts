@@ -74,7 +74,7 @@ const PARTS: readonly { readonly heading: string; readonly text: string; readonl
   },
   {
     heading: 'API servers',
-    text: '`host` is the host and port of the API server: that of the source cluster, or of a target.',
+    text: '`host` is the host and port of the API server: that of the source cluster, or of a target. The series of a target go when no Link has a connection to it any more.',
     of: /^rest_client_|^linkspan_http_/,
   },
   { heading: 'The operator', text: 'Every replica has these.', of: /^linkspan_build_info$|^leader_election_/ },
