@@ -3,7 +3,7 @@
  * exports and ids, and adds the clusters that have no session.
  */
 import { Default } from '../../crds/wire.ts';
-import { isMember, type Standing } from './membership.ts';
+import { isMember, recordedClusters, type Standing } from './membership.ts';
 import { gonePods } from './pods.ts';
 import { type Exporter, type LocalExporter, type ObservedImport, targetOf, type TargetExporter } from './observed.ts';
 import { importedClusters } from '../source/owner.ts';
@@ -221,12 +221,14 @@ export class ImportParties {
 
   /**
    * Returns the clusters without a session that may be part of a ServiceImport: those that {@link
-   * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport.
+   * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport or are in its recorded order.
    */
-  #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
+  #silent(standing: Standing): readonly TargetExporter[] {
     const { mayHaveLink, isLinked, exporting, serving } = this.#options;
+    const { derived, podServices, imported } = standing;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
-    const having = objects.flatMap(importedClusters).filter(mayHaveLink);
+    const recorded = recordedClusters(standing).filter((cluster) => cluster !== '');
+    const having = [...objects.flatMap(importedClusters), ...recorded].filter(mayHaveLink);
     const clusters = [...new Set([...having, ...exporting()])].filter((cluster) => !this.#parties.has(cluster));
     const served = new Set(clusters.length === 0 ? [] : serving());
     return clusters.map((cluster) => silentExporter(cluster, served.has(cluster), isLinked(cluster)));

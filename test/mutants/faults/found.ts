@@ -635,4 +635,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L155 the requests to the API server of a target that is gone are counted for ever'],
     outside: 'nothing is measured in a history',
   },
+  {
+    rule: 'L164',
+    by: 'a reading of the code',
+    defects: ['a cluster that only the recorded order of a ServiceImport names has no part in it'],
+    outside: 'no history deletes the CRD of Links while the only export is headless and has no pods',
+  },
 ];

@@ -754,6 +754,16 @@ describe('the controller of ServiceImports', () => {
     expect([...imports.partsOf('a')]).toEqual([]);
   });
 
+  it('has a part of a cluster without an object or a Link here by the recorded order (E5, K2, L164)', async () => {
+    await start(target('a', { service: service({ clusterIP: 'None' }), slices: [] }));
+    await eventually('it has a status', async () => clusters() === 'id-a');
+    await end();
+    await start();
+    imports.addAll();
+    await imports.idle();
+    expect([live() === undefined, clusters()]).toEqual([false, 'id-a']);
+  });
+
   it('waits for the namespace, and imports as soon as it is there (K2)', async () => {
     stage.east.store.delete('v1', 'Namespace', undefined, 'shop');
     await start(target('a'));
