@@ -21,7 +21,7 @@ import { linksBefore, type LocalState, readLocal } from './local-state.ts';
 import { handBackLocal, migrateLocal } from './local-steps.ts';
 import { NO_PLANS, plansOf } from './plans.ts';
 import { allChangesText, linkReport, localReport, migrationText } from './report.ts';
-import { type LinkState, readState, replicasBefore, replicasOf } from './state.ts';
+import { isSuspended, type LinkState, readState, replicasBefore, replicasOf } from './state.ts';
 import { Standby } from './standby.ts';
 import type { StepOptions } from './step.ts';
 import { handBackLink, migrateLink } from './steps.ts';
@@ -29,6 +29,8 @@ import { handBackLink, migrateLink } from './steps.ts';
 /** Runs the command. Sets the exit code. */
 export const migrate = (link: string | undefined, flags: MigrateFlags): Promise<void> =>
   reportingProblems(() => withCluster(flags, (cluster) => migrateIn(cluster, link, flags)));
+
+const LINKS_RESOURCE = `${LINKS.plural}.${LINKS.group}`;
 
 const migrateIn = async (cluster: Cluster, link: string | undefined, flags: MigrateFlags): Promise<void> => {
   const { namespace, apply, back, output, timeout: timeoutMs } = flags;
@@ -51,7 +53,7 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
   const pending = states.filter((_, at) => reports[at]?.steps.length !== 0);
   const pendingLocal = localReported?.steps.length === 0 ? undefined : local;
   const problems = isBack
-    ? backProblems(pending, cluster, flags)
+    ? [...backProblems(pending, cluster, flags), ...(local ? throughGatewaysProblems(local, cluster, flags) : [])]
     : [
         ...(await problemsOf(pending, plans.links, cluster, flags)),
         ...(pendingLocal ? localProblems(localReported?.changes, cluster, flags) : []),
@@ -199,6 +201,27 @@ const backProblems = (
       reason: "there is no Deployment of Linkerd's controller for it that could be started again",
       remedy: `install it with Linkerd's chart: controllers: [{link: {ref: {name: ${name}}}}]`,
     }));
+
+/** Linkerd's local mirror deletes them when it takes over; a Link that is handed back first stays as it is. */
+const throughGatewaysProblems = (
+  { links, throughGateways }: LocalState,
+  cluster: Cluster,
+  { namespace }: MigrateFlags,
+): readonly Problem[] => {
+  const served = links.filter(({ link, writer }) => writer === 'operator' && !isSuspended(link));
+  if (throughGateways === 0 || served.length === 0) return [];
+  const gateway = served.filter(({ link }) => link.spec?.federation === 'gateway').map(({ name }) => name);
+  const flat = `--patch=${JSON.stringify({ spec: { federation: 'flat' } })}`;
+  const patch = kubectl(cluster, '--namespace', namespace, 'patch', LINKS_RESOURCE, ...gateway, '--type=merge', flat);
+  const change = gateway.length === 0 ? '' : `on a flat network, run \`${patch}\`; `;
+  return [
+    {
+      object: cluster.title(DEPLOYMENTS.kind, { namespace, name: LOCAL_MIRROR }),
+      reason: `would delete ${throughGateways} federated Services, which lead through gateways`,
+      remedy: `before a Link is handed back, ${change}run the command again when none of them leads through gateways, which the operator sees to`,
+    },
+  ];
+};
 
 interface Crd {
   readonly metadata: { readonly name: string };

@@ -223,6 +223,27 @@ onEachBacking("linkspan migrate beside Linkerd's local mirror", (backing) => {
   );
 
   test(
+    'is not handed a Link back while it would delete federated Services that lead through gateways',
+    async () => {
+      const leads = async () => (await federated())?.labels?.['linkspan.dev/federation'];
+      await clusters.east.patch(link('west'), { spec: { federation: 'gateway' } });
+      await eventually('it leads through gateways', async () => (await leads()) === 'gateway');
+      const { code, stderr } = await run('--back', '--apply');
+      expect(stderr).toContain(
+        `error: Deployment linkerd-multicluster/linkerd-local-service-mirror of east: would delete 1 federated Services, which lead through gateways (before a Link is handed back, on a flat network, run \`kubectl `,
+      );
+      expect(stderr).toContain(
+        `patch links.multicluster.linkerd.io west --type=merge '--patch={"spec":{"federation":"flat"}}'\`; run the command again when none of them leads through gateways, which the operator sees to)\n`,
+      );
+      expect(code).toBe(1);
+      expect(await replicas()).toEqual([0, '1']);
+      await clusters.east.patch(link('west'), { spec: { federation: 'flat' } });
+      await eventually('it leads to pods', async () => (await leads()) === undefined);
+    },
+    SLOW_MS,
+  );
+
+  test(
     'stands by on the way back, until the operator has gone',
     async () => {
       const { stdout: planned } = await run('--back');
