@@ -758,6 +758,8 @@ describe('the controller of ServiceImports', () => {
     await start(target('a', { service: service({ clusterIP: 'None' }), slices: [] }));
     await eventually('it has a status', async () => clusters() === 'id-a');
     await end();
+    reading.clear();
+    linked.add('a');
     await start();
     imports.addAll();
     await imports.idle();
