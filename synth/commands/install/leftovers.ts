@@ -2,7 +2,7 @@
  * What the operator has made in a cluster and keeps: mirrors, federated Services, ServiceImports with their Services, and the
  * routes of ServiceFailovers. Without the operator nobody follows them, and clients are led to addresses that are gone.
  */
-import { FIELD_MANAGER, Label, LOCAL_MIRROR, RouteApi, Value } from '../../../crds/wire.ts';
+import { Annotation, FIELD_MANAGER, Label, LOCAL_MIRROR, RouteApi, Value } from '../../../crds/wire.ts';
 import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
 import { SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
 import { keyOf, type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
@@ -11,7 +11,7 @@ import type { Problem } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
 import { readFederated } from '../common/federated.ts';
 import { SERVICE_FAILOVERS } from '../common/kinds.ts';
-import { followerOf, linkedClusters, type LinksLeft } from './links-left.ts';
+import { followerOf, linkedClusters, type LinksLeft, readLinks } from './links-left.ts';
 
 /** The kinds of routes that divide the requests of a ServiceFailover. */
 const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Resource => ({
@@ -22,16 +22,27 @@ const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Res
   namespaced: true,
 }));
 
-/** What is left, each with the command that removes it. Mirrors of Links go with these, or stay with these. */
-export const leftovers = async (cluster: Cluster, links: LinksLeft): Promise<readonly Problem[]> =>
-  (
-    await Promise.all([
-      mirrors(cluster, linkedClusters(links)),
-      federated(cluster, links),
-      imports(cluster),
-      ...ROUTES.map((of) => routes(cluster, of)),
-    ])
-  ).flat();
+/**
+ * What is left, each with the command that removes it. Mirrors of Links go with these, or stay with these.
+ * @param elsewhere other namespaces with an operator, which follows what it has marked, and ServiceFailovers
+ */
+export const leftovers = async (
+  cluster: Cluster,
+  links: LinksLeft,
+  elsewhere: readonly string[],
+): Promise<readonly Problem[]> => {
+  const others = await Promise.all(elsewhere.map((each) => readLinks(cluster, each)));
+  const linked = new Set([links, ...others].flatMap((each) => [...linkedClusters(each)]));
+  const isFollowed = ({ metadata }: KubeObject): boolean =>
+    elsewhere.includes(metadata.annotations?.[Annotation.operator] ?? '');
+  const found = await Promise.all([
+    mirrors(cluster, linked),
+    federated(cluster, links, isFollowed),
+    imports(cluster, isFollowed),
+    ...(elsewhere.length > 0 ? [] : ROUTES.map((of) => routes(cluster, of))),
+  ]);
+  return found.flat();
+};
 
 /** The operator removes the probe Service of a Link last: while it is there, the Link's removal is under way. */
 const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>): Promise<readonly Problem[]> => {
@@ -55,7 +66,11 @@ const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>): Promise<r
 const removalOf = (cluster: Cluster, namespace: string, words: readonly string[]): string =>
   `\`${kubectl(cluster, '--namespace', namespace, 'delete', ...words)}\``;
 
-const federated = async (cluster: Cluster, links: LinksLeft): Promise<readonly Problem[]> => {
+const federated = async (
+  cluster: Cluster,
+  links: LinksLeft,
+  isFollowed: (object: KubeObject) => boolean,
+): Promise<readonly Problem[]> => {
   const [found, labelled] = await Promise.all([
     readFederated(cluster),
     cluster.list(SERVICES, { labelSelector: Label.federated }),
@@ -65,6 +80,7 @@ const federated = async (cluster: Cluster, links: LinksLeft): Promise<readonly P
     const follower = followerOf(links, each);
     if (follower === 'others') return [];
     const { metadata } = each.service;
+    if (isFollowed(each.service)) return [];
     const { member } = each;
     const { namespace = '', name } = metadata;
     const unlabel = kubectl(cluster, '--namespace', namespace, 'label', 'service', member, `${Label.federated}-`);
@@ -81,7 +97,7 @@ const federated = async (cluster: Cluster, links: LinksLeft): Promise<readonly P
   });
 };
 
-const imports = async (cluster: Cluster): Promise<readonly Problem[]> => {
+const imports = async (cluster: Cluster, isFollowed: (object: KubeObject) => boolean): Promise<readonly Problem[]> => {
   const [found, services, exports] = await Promise.all([
     cluster.list(SERVICE_IMPORTS, { labelSelector: Label.serviceImport }),
     cluster.list(SERVICES, { labelSelector: Label.serviceImport }),
@@ -90,7 +106,8 @@ const imports = async (cluster: Cluster): Promise<readonly Problem[]> => {
   const nameOf = ({ metadata }: KubeObject): string =>
     `${metadata.namespace ?? ''}/${metadata.labels?.[Label.serviceImport] ?? metadata.name}`;
   const isExported = new Set(exports.map(keyOf));
-  return [...Map.groupBy([...found, ...services], nameOf)].map(([key, all]) => {
+  const left = [...found, ...services].filter((each) => !isFollowed(each));
+  return [...Map.groupBy(left, nameOf)].map(([key, all]) => {
     const [namespace = '', name = ''] = key.split('/');
     const words = all.map((each) => `${found.includes(each) ? 'serviceimport' : 'service'}/${each.metadata.name}`);
     const removal = removalOf(cluster, namespace, words);

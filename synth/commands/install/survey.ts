@@ -26,7 +26,7 @@ export const clusterProblems = async (
     cluster.find(NAMESPACES, { name: linkerdNamespace }),
     cluster.find(NAMESPACES, { name: namespace }),
     cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }),
-    otherInstallations(cluster, namespace),
+    otherNamespaces(cluster, namespace),
     ...policyKinds(objects).map(async (of) => ((await cluster.serves(of)) ? undefined : of)),
   ]);
   const problem = (
@@ -63,7 +63,7 @@ export const clusterProblems = async (
             'change it where its manifests are kept, or delete it first',
           ),
         ]),
-    ...elsewhere,
+    ...elsewhereProblems(cluster, elsewhere),
   ];
 };
 
@@ -72,17 +72,21 @@ const policyKinds = (objects: readonly ApiJson[]): readonly Resource[] => {
   return [...new Map(kinds.map((of) => [`${apiVersionOf(of)} ${of.kind}`, of])).values()];
 };
 
-/** Installations in other namespaces: the operator's ClusterRole has one name. */
-export const otherInstallations = async (cluster: Cluster, namespace: string): Promise<readonly Problem[]> => {
+/** The other namespaces that Linkspan is installed in. */
+export const otherNamespaces = async (cluster: Cluster, namespace: string): Promise<readonly string[]> => {
   const found = await cluster.list(CONFIG_MAPS, { labelSelector: `${Label.managedBy}=${Value.managedBy}` });
-  return found
-    .filter(({ metadata }) => metadata.name === RECORD_NAME && metadata.namespace !== namespace)
-    .map(({ metadata }) => ({
-      object: cluster.title('ConfigMap', metadata),
-      reason: 'Linkspan is installed in that namespace',
-      remedy: `use --namespace ${metadata.namespace ?? ''}, or uninstall it first`,
-    }));
+  return found.flatMap(({ metadata }) =>
+    metadata.name === RECORD_NAME && metadata.namespace !== namespace ? (metadata.namespace ?? []) : [],
+  );
 };
+
+/** Installations in other namespaces: the operator's ClusterRole has one name. */
+export const elsewhereProblems = (cluster: Cluster, namespaces: readonly string[]): readonly Problem[] =>
+  namespaces.map((namespace) => ({
+    object: cluster.title('ConfigMap', { namespace, name: RECORD_NAME }),
+    reason: 'Linkspan is installed in that namespace',
+    remedy: `use --namespace ${namespace}, or uninstall it first`,
+  }));
 
 /** What is installed; undefined if nothing is, or not by `linkspan install`. */
 export const findRecord = async (cluster: Cluster, namespace: string): Promise<InstallRecord | undefined> => {

@@ -21,7 +21,7 @@ import { type Problem, refuseProblems, reportingProblems } from '../common/comma
 import { linkspan } from '../common/command-text.ts';
 import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
-import { namespaceWords } from '../common/remedies.ts';
+import { namespaceWords, quoted } from '../common/remedies.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
@@ -32,7 +32,7 @@ import { type Content, othersIn } from './namespace-content.ts';
 import { findOurs, isAccessPolicy, isGateway, isOurs } from './ownership.ts';
 import { isOfLinkerd, readerProblems, readersOf } from './readers.ts';
 import { operatorPods } from './rollout.ts';
-import { findRecord, otherInstallations } from './survey.ts';
+import { elsewhereProblems, findRecord, otherNamespaces } from './survey.ts';
 
 /** Runs the command. Sets the exit code. */
 export const uninstall = (flags: UninstallFlags): Promise<void> =>
@@ -80,19 +80,18 @@ const remove = async (
 const usedBy = async (
   cluster: Cluster,
   { namespace, linkerdNamespace }: UninstallFlags,
-  { objects, isGatewayStaying }: Plan,
+  { objects, isGatewayStaying, elsewhere }: Plan,
 ): Promise<readonly Problem[]> => {
-  const [record, links, readers, elsewhere] = await Promise.all([
+  const [record, links, readers] = await Promise.all([
     findRecord(cluster, namespace),
     readLinks(cluster, namespace),
     readersOf(cluster, namespace),
-    otherInstallations(cluster, namespace),
   ]);
   // A gateway of Linkerd's chart stays, and so may the accounts that came with it.
   const isGatewayGoing = objects.some(isGateway);
   const closing = isGatewayStaying ? objects.filter(isAccessPolicy) : [];
   return [
-    ...elsewhere,
+    ...(objects.length === 0 ? elsewhereProblems(cluster, elsewhere) : []),
     ...closing.slice(0, 1).map(({ of, object }) => ({
       object: cluster.title(of.kind, object.metadata),
       reason: 'is of the policy that admits clients to a gateway that stays: without it, everyone is refused',
@@ -103,7 +102,7 @@ const usedBy = async (
       { namespace, linkerdNamespace: record?.settings.linkerdNamespace ?? linkerdNamespace },
       links,
     ),
-    ...(await leftovers(cluster, links)),
+    ...(await leftovers(cluster, links, elsewhere)),
     ...readerProblems(
       cluster,
       namespace,
@@ -120,13 +119,21 @@ interface Plan {
   readonly objects: readonly Found[];
   /** Whether there is a gateway that others have made. One that a run which was stopped has deleted is none. */
   readonly isGatewayStaying: boolean;
+  /** Other namespaces with an installation. What is not of one namespace stays for these. */
+  readonly elsewhere: readonly string[];
   /** What stays, with the reason. */
   readonly notes: string[];
 }
 
 const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
-  const found = await findOurs(cluster, namespace);
-  const notes: string[] = [];
+  const elsewhere = await otherNamespaces(cluster, namespace);
+  const isShared = ({ of: kind, object }: Found): boolean =>
+    elsewhere.length > 0 && kind !== NAMESPACES && object.metadata.namespace !== namespace;
+  const found = (await findOurs(cluster, namespace)).filter((each) => !isShared(each));
+  const notes = elsewhere.map((other) => {
+    const write = quoted(linkspan(cluster, 'upgrade', ...namespaceWords(other), '--apply'));
+    return `what is not of namespace ${namespace} stays for the installation in ${other}; afterwards, write it for that one: ${write}`;
+  });
   const isKept = async ({ of: kind, object }: Found): Promise<boolean> => {
     const reason = await reasonToKeep(cluster, namespace, { of: kind, object });
     if (reason !== undefined) notes.push(`${cluster.title(kind.kind, object.metadata)} stays: ${reason}`);
@@ -145,7 +152,7 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   const leases = await ownLeases(cluster, namespace);
   const isLast = ({ of: kind }: Found): boolean => kind === NAMESPACES;
   const ordered = [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)];
-  return { objects: ordered, isGatewayStaying, notes };
+  return { objects: ordered, isGatewayStaying, elsewhere, notes };
 };
 
 /** Why a CRD or the namespace cannot go: others use it, or may do so. */

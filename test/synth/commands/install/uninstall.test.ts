@@ -100,6 +100,45 @@ onEachBacking('linkspan uninstall', (backing) => {
       expect(await writes()).toEqual([]);
     });
 
+    test('leaves to an installation in another namespace what both have', { timeout: 60_000 }, async () => {
+      const other = '--namespace=second';
+      const record = ref('v1', 'ConfigMap', 'linkspan-install');
+      const own = (await east.client.get(record))!;
+      // install sees no other installation, as where two people type it at once.
+      await east.client.delete(record);
+      const second = await run('install', IMAGE, other, '--apply');
+      expect(second.code, second.stderr).toBe(0);
+      const { metadata } = own;
+      const recorded = {
+        ...own,
+        metadata: { name: metadata.name, namespace: metadata.namespace, labels: metadata.labels },
+      };
+      await east.client.apply(recorded as ObjectRef);
+      const shared = [LINKS_CRD, objectRef('rbac.authorization.k8s.io/v1', 'ClusterRole', 'linkspan-operator')];
+      const mirror = service('web-west', {
+        namespace: 'default',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+      });
+      const theirs = [link('west', {}, { namespace: 'second' }), mirror];
+      for (const each of theirs) await east.client.apply(each);
+
+      const first = await run('uninstall', '--apply');
+      expect(first.code, first.stderr).toBe(0);
+      expect(first.stderr).toMatch(
+        /^note: what is not of namespace linkerd-multicluster stays for the installation in second; .* upgrade --namespace second --apply/,
+      );
+      expect(await east.client.get(namespace(NAMESPACE))).toBeUndefined();
+      for (const each of [...shared, ...theirs]) expect(await east.client.get(each), each.kind).toBeDefined();
+      const again = await run('upgrade', other, '--apply');
+      expect(again.code, again.stderr).toBe(0);
+
+      for (const each of theirs) await east.client.delete(each);
+      const last = await run('uninstall', other, '--apply');
+      expect(last.code, last.stderr).toBe(0);
+      expect(last.stderr).not.toContain('stays');
+      await asBefore();
+    });
+
     test('finishes what was stopped half-way', { timeout: 60_000 }, async () => {
       // In the order of the command: the Deployments first, the CRDs and the namespace last.
       const { stdout } = await run('uninstall', '--output=json');
