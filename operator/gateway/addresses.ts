@@ -87,7 +87,7 @@ async function look(
   inUse: readonly string[] = [],
 ): Promise<GatewayAddressState> {
   const problems = new Set<string>();
-  const isOfCluster = (address: string): boolean => families.has(isIP(address) === 6 ? 'IPv6' : 'IPv4');
+  const isOfCluster = (address: string): boolean => families.has(familyOf(address));
   const isUsable = (address: string): boolean => {
     if (!isOfCluster(address)) return false;
     const problem = addressProblem(address);
@@ -107,7 +107,7 @@ async function look(
         } else if (!answer.addresses.some(isOfCluster)) {
           problems.add(`${host}: none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
         }
-        remember(known, usable, unknown === undefined);
+        remember(known, usable, unanswered?.family);
       } catch (error) {
         problems.add(`${host}: ${describe(error)}`);
       }
@@ -125,6 +125,8 @@ async function look(
     }),
   };
 }
+
+const familyOf = (address: string): IpFamily => (isIP(address) === 6 ? 'IPv6' : 'IPv4');
 
 /** Returns all addresses, those of the last answers first. */
 const answeredLast = (all: readonly Answers[]): ReadonlySet<string> => {
@@ -146,10 +148,11 @@ async function lookup(
   return answer;
 }
 
-/** Takes in an answer. One without any usable address drops none, nor does one about a single address family. */
-function remember(known: Answers, answer: readonly string[], isWhole: boolean): void {
+/** Takes in an answer. One without any usable address drops none, nor does one drop any of a family that it is not about. */
+function remember(known: Answers, answer: readonly string[], unanswered: IpFamily | undefined): void {
   if (answer.length === 0) return;
-  for (const [address, missed] of isWhole ? known : []) {
+  for (const [address, missed] of known) {
+    if (familyOf(address) === unanswered) continue;
     if (missed + 1 < FORGET_AFTER) known.set(address, missed + 1);
     else known.delete(address);
   }

@@ -36,8 +36,16 @@ export const GATEWAY: readonly Defect[] = [
     tests: ['test/operator/gateway/addresses.test.ts'],
     name: 'a half answer of DNS counts as one without the other addresses',
     rule: 'L127',
-    find: 'of isWhole ? known : []',
-    replace: 'of known',
+    find: 'if (familyOf(address) === unanswered) continue;',
+    replace: '',
+  },
+  {
+    file: 'operator/gateway/addresses.ts',
+    tests: ['test/operator/gateway/addresses.test.ts'],
+    name: 'L158 an answer of DNS about one family drops nothing of that family',
+    rule: 'L158',
+    find: 'if (familyOf(address) === unanswered) continue;',
+    replace: 'if (unanswered !== undefined) continue;',
   },
   {
     file: 'operator/gateway/addresses.ts',

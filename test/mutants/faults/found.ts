@@ -634,6 +634,10 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L155 the requests to the API server of a target that is gone are counted for ever'],
     outside: 'nothing is measured in a history',
+    rule: 'L158',
+    by: 'a reading of the code',
+    defects: ['L158 an answer of DNS about one family drops nothing of that family'],
+    outside: 'a history has one IP family, and DNS that answers or does not',
   },
   {
     rule: 'L164',

@@ -141,12 +141,20 @@ describe('the addresses of a gateway (C2)', () => {
     return states.at(-1);
   };
 
-  it('L127 stay while DNS answers about the other family alone, however often, and that is a problem', async () => {
+  it('L127 L158 stay while DNS answers about the other family alone, which goes on, and that is a problem', async () => {
     const half: ResolvedHost = { addresses: ['2001:db8::2'], unanswered: { family: 'IPv4', reason: 'no answer' } };
     expect(await afterTen(['203.0.113.1', '2001:db8::1'], half, new Set(['IPv4', 'IPv6']))).toEqual({
-      addresses: ['2001:db8::1', '2001:db8::2', '203.0.113.1'],
+      addresses: ['2001:db8::2', '203.0.113.1'],
       problems: ['gw.example: its IPv4 addresses are not known: no answer'],
     });
+  });
+
+  it('L158 are others, once all that are used have been missing, also where one family is never answered', async () => {
+    const many = (from: number) => Array.from({ length: 32 }, (_, index) => `203.0.113.${from + index}`);
+    const half: ResolvedHost = { addresses: many(100), unanswered: { family: 'IPv6', reason: 'no answer' } };
+    const state = await afterTen(many(1), half, new Set(['IPv4', 'IPv6']));
+    expect(state?.addresses).toEqual(many(100));
+    expect(state?.excess).toBeUndefined();
   });
 
   it('L127 need no answer about a family that the cluster lacks', async () => {
