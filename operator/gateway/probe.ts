@@ -12,7 +12,7 @@ import type { Network } from '../kube/network.ts';
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
   /**
-   * Returns what to probe; one answer is enough. Called before each probe, since addresses change. Undefined if it is
+   * Returns what to probe, all at once; one answer is enough. Called before each probe, since addresses change. Undefined if it is
    * not known yet, and nothing is found.
    */
   readonly targets: () => readonly ProbeTarget[] | undefined;
@@ -66,36 +66,41 @@ export async function probeGateway(options: ProbeOptions, signal: AbortSignal): 
   }
 }
 
-/** Returns undefined if one of the targets answers, and otherwise the last problem. */
-async function probeAny(
+/**
+ * Asks all targets at once: one timeout holds for all of them. Returns undefined as soon as one answers, and otherwise
+ * the problem of the last.
+ */
+function probeAny(
   targets: readonly ProbeTarget[],
   options: ProbeOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  let problem = 'no address of the gateway is known';
-  for (const target of targets) {
+  const ended = new AbortController();
+  return withDeadline(options.settings.timeoutMs, signal, async (until) => {
+    until.addEventListener('abort', () => ended.abort(until.reason), { once: true });
     try {
-      await probe(target, options, signal);
+      await Promise.any(targets.map((target) => probe(target, options, ended.signal)));
       return undefined;
     } catch (error) {
-      problem = `${target.host}: ${describe(error)}`;
-      if (signal.aborted) return problem;
+      const host = targets.at(-1)?.host;
+      if (host === undefined) return 'no address of the gateway is known';
+      return `${host}: ${describe((error as AggregateError).errors.at(-1))}`;
+    } finally {
+      ended.abort();
     }
-  }
-  return problem;
+  });
 }
 
-/** @throws Error unless the target answers 2xx within the timeout. */
+/** @throws Error unless the target answers 2xx. */
 async function probe(
   { host, port, at }: ProbeTarget,
-  { settings, network }: ProbeOptions,
+  { settings: { path }, network }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { path, timeoutMs } = settings;
   const headers = {
     host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
     'user-agent': 'linkspan-probe',
   };
-  const status = await withDeadline(timeoutMs, signal, (until) => network.probe({ ...at, path, headers }, until));
+  const status = await network.probe({ ...at, path, headers }, signal);
   if (status < 200 || status > 299) throw new Error(`${path} answered ${status}`);
 }

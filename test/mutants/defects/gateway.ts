@@ -83,4 +83,12 @@ export const GATEWAY: readonly Defect[] = [
     find: '{ ...this.#inUse, port: probe.port } : listed()',
     replace: '{ ...this.#inUse, port: probe.port } : { ...listed(), port: probe.port }',
   },
+  {
+    file: 'operator/gateway/probe.ts',
+    tests: ['test/operator/gateway/probe.test.ts'],
+    name: 'L159 a probe asks the first address alone',
+    rule: 'L159',
+    find: 'await Promise.any(targets.map((target) => probe(target, options, ended.signal)));',
+    replace: 'await Promise.any(targets.slice(0, 1).map((target) => probe(target, options, ended.signal)));',
+  },
 ];

@@ -634,6 +634,8 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['L155 the requests to the API server of a target that is gone are counted for ever'],
     outside: 'nothing is measured in a history',
+  },
+  {
     rule: 'L158',
     by: 'a reading of the code',
     defects: ['L158 an answer of DNS about one family drops nothing of that family'],
@@ -644,5 +646,11 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: ['a cluster that only the recorded order of a ServiceImport names has no part in it'],
     outside: 'no history deletes the CRD of Links while the only export is headless and has no pods',
+  },
+  {
+    rule: 'L159',
+    by: 'a reading of the code',
+    defects: ['L159 a probe asks the first address alone'],
+    outside: 'gateways of a history are probed through their probe Service',
   },
 ];

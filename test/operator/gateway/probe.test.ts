@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { probeGateway, type ProbeOptions } from '../../../operator/gateway/probe.ts';
 import { machineNetwork } from '../../../operator/kube/network.ts';
@@ -11,7 +11,7 @@ type Answer = number | 'hang' | 'drop';
 let server: Server;
 let answers: Answer[];
 let requests: { readonly path: string | undefined; readonly host: string | undefined }[];
-let sockets: Set<unknown>;
+let sockets: Set<Socket>;
 const running: AbortController[] = [];
 
 beforeEach(async () => {
@@ -101,6 +101,25 @@ describe('the probe of a gateway (F1)', () => {
   it('is content with one of several hosts', async () => {
     const { told } = probing({ failureThreshold: 1, timeoutMs: 200 }, ['no-such-host.invalid', 'probe-west.ns.svc']);
     expect(await told(1)).toEqual([true]);
+  });
+
+  it('asks all of several hosts at once, under one timeout (L159)', async () => {
+    answers = ['hang'];
+    const { told, probes } = probing({ failureThreshold: 1, timeoutMs: 2_000 }, Array<string>(8).fill('127.0.0.1'));
+    await eventually('all are asked', async () => requests.length === 8);
+    expect(probes).toEqual([]);
+    expect(await told(1)).toEqual([false]);
+    expect(requests.length).toBeLessThanOrEqual(16);
+  });
+
+  it('waits for no other host once one has answered (L159)', async () => {
+    answers = ['hang', 'hang', 200];
+    const { told } = probing({ timeoutMs: 60_000 }, Array<string>(3).fill('127.0.0.1'));
+    expect(await told(1)).toEqual([true]);
+    await eventually(
+      'the others are given up',
+      async () => [...sockets].filter(({ destroyed }) => destroyed).length >= 2,
+    );
   });
 
   it('finds a gateway without an address not alive, and says why', async () => {
