@@ -173,7 +173,8 @@ export class Gateway {
   #forgetVerdict(): void {
     this.#wasAlive = this.#alive ?? this.#wasAlive ?? this.#options.wasAlive?.();
     this.#alive = undefined;
-    this.#verdict = undefined;
+    // Undefined would stand for the verdict in the status, which may be about the former gateway.
+    this.#verdict &&= verdict('Unknown', 'Pending', 'not known yet');
     const { gatewayEnabled, gatewayAlive, gatewayLatency } = this.#options.metrics.target;
     gatewayEnabled.set(this.#labels, this.#probe === undefined ? 0 : 1);
     for (const former of [gatewayAlive, gatewayLatency]) former.remove(this.#labels);

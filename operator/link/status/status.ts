@@ -164,21 +164,23 @@ function federatedPatch(
 
 /**
  * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. While there is
- * no verdict on the gateway, the patch depends on the present status: the verdict that it has stays if it is about the
- * settings that are served, and is removed if it is about former ones. While no address is known, those that the status
- * has for these settings stay.
+ * no verdict on the gateway, the patch depends on the present status: the verdict that it has stays if `GatewayAlive`
+ * is known for the settings that are served, and is removed otherwise, since it is about a former gateway. While no
+ * address is known, those that the status has for these settings stay.
  */
 function gatewayPatch(
-  { gateway, generation, settingsGeneration = generation }: LinkFindings,
+  { gateway, gatewayAlive, generation, settingsGeneration = generation }: LinkFindings,
   { conditions = [], gatewayVerdict }: LinkStatusBefore,
 ): Pick<LinkStatusPatch, 'gateway'> {
   if (gateway === undefined) return { gateway: null };
   const { addresses, alive } = gateway;
   if (alive !== undefined) return { gateway: { addresses, alive } };
-  const isOfServed = conditions.find(({ type }) => type === 'GatewayAlive')?.observedGeneration === settingsGeneration;
-  if (!isOfServed) return { gateway: { addresses, ...(gatewayVerdict !== undefined && { alive: null }) } };
-  if (addresses.length === 0) return {};
-  return { gateway: { addresses, ...(typeof gatewayVerdict === 'boolean' && { alive: gatewayVerdict }) } };
+  const found = conditions.find(({ type }) => type === 'GatewayAlive');
+  const isOfServed = found?.observedGeneration === settingsGeneration;
+  if (isOfServed && addresses.length === 0) return {};
+  if (gatewayVerdict === undefined) return { gateway: { addresses } };
+  const isKept = isOfServed && (gatewayAlive ?? found).status !== 'Unknown' && typeof gatewayVerdict === 'boolean';
+  return { gateway: { addresses, alive: isKept ? gatewayVerdict : null } };
 }
 
 function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {

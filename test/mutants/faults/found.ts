@@ -653,4 +653,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L159 a probe asks the first address alone'],
     outside: 'gateways of a history are probed through their probe Service',
   },
+  {
+    rule: 'L154',
+    by: 'a reading of the code',
+    defects: ['L154 the verdict on a gateway that is no longer in use is reported until there is one on the next'],
+    outside: 'no judge of the histories reads the verdict on a gateway in a status',
+  },
 ];

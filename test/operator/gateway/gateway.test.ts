@@ -145,7 +145,7 @@ describe('a gateway that is probed (F1)', () => {
     await judged(true);
     gateway.start(settings({ gatewayAddress: '203.0.113.2' }));
     expect(gateway.view!.alive).toBeUndefined();
-    expect(gateway.findings().gatewayAlive).toBeUndefined();
+    expect(gateway.findings().gatewayAlive).toMatchObject({ status: 'Unknown' });
   });
 
   it('is alive when it is not to be probed any more, whatever was found before', async () => {
@@ -387,6 +387,8 @@ describe("a gateway's addresses (C2)", () => {
       dns.next = ['203.0.113.2'];
       await eventually('the next one is probed', async () => probes.includes('203.0.113.2:5191/ready'));
       expect(gateway.view).toMatchObject({ alive: undefined, wasAlive: true });
+      // The status of this generation has the former one's.
+      expect(gateway.findings().gatewayAlive).toMatchObject({ status: 'Unknown' });
       expect(await metric('gateway_alive')).toEqual([]);
     });
   });

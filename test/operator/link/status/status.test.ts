@@ -239,6 +239,17 @@ describe('the rest of the status', () => {
     expect(linkStatus(changed, late, T2).gateway).toStrictEqual(patched);
   });
 
+  it('takes back the verdict on a gateway that was in use until the next one was known (L154)', () => {
+    const next = { ...FINE, gateway: { port: 4143, addresses: ['203.0.113.9'], alive: undefined } };
+    const patched = { addresses: ['203.0.113.9'], alive: null };
+    const former = linkStatus(FINE, {}, T1);
+    const unknown = verdict('Unknown', 'Pending', 'not known yet');
+    expect(linkStatus({ ...next, gatewayAlive: unknown }, readStatus(former), T2).gateway).toStrictEqual(patched);
+    const unprobed = linkStatus({ ...FINE, gatewayAlive: undefined }, {}, T1);
+    const found = linkStatus({ ...next, gatewayAlive: undefined }, readStatus(unprobed), T2);
+    expect(found.gateway).toStrictEqual(patched);
+  });
+
   it('says nothing of mirrors that another writes', () => {
     const patch = statusOf({ mirrors: undefined });
     expect(patch).not.toHaveProperty('mirrors');
