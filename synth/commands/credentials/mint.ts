@@ -41,7 +41,9 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
     ...(isKept ? [] : addressProblems(target, `pods of ${source.context}`, address)),
     ...accessProblems(pair, access, flags),
   ]);
-  const settings = { targetName: pair.targetName, domains: await domainsOf(target, flags) };
+  // Its own name is that of the Link.
+  const targetName = access.held.link?.spec?.targetClusterName ?? pair.targetName;
+  const settings = { targetName, domains: await domainsOf(target, flags) };
   const way = { ...pair, ...access, settings, apiServer };
   const plan = await planAccess(way, flags);
   const changes = [...plan.access, ...plan.credentials];

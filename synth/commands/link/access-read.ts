@@ -101,6 +101,15 @@ export const accountInUse = async (
   return undefined;
 };
 
+/** Reports whether the credentials of a Link are certainly those of the target. */
+export const isOfTarget = (
+  { targetUid }: Pick<Pair, 'targetUid'>,
+  { held: { secret }, account }: Pick<AccessRead, 'held' | 'account'>,
+): boolean => {
+  const recorded = secret?.metadata.annotations?.[Annotation.targetClusterUid];
+  return (recorded !== undefined && recorded === targetUid) || isProven(account, tokensIn([secret]));
+};
+
 /** Where the source reaches the target: as the flag says, else as the credentials have it that it reads the target with. */
 export const accessServer = (
   { target, targetUid }: Pair,
@@ -110,10 +119,8 @@ export const accessServer = (
   const before = heldServer(held);
   const fresh = apiServerOf(target.reachedBy, given);
   if (given !== undefined || before === undefined) return { apiServer: fresh, isKept: false };
-  const recorded = held.secret?.metadata.annotations?.[Annotation.targetClusterUid];
-  const isOfTarget = (recorded !== undefined && recorded === targetUid) || isProven(account, tokensIn([held.secret]));
   // What the kubeconfig says of its own server is newer.
-  return isOfTarget
+  return isOfTarget({ targetUid }, { held, account })
     ? { apiServer: before.server === fresh.server ? fresh : before, isKept: true }
     : { apiServer: fresh, isKept: false };
 };

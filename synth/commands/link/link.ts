@@ -64,7 +64,7 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
 const planOf = async (way: Way, flags: LinkFlags): Promise<Plan & { readonly staying: readonly Problem[] }> => {
   const { source, settings, flat, exportNamespaces, held, given } = way;
   const federation = federationOf({ federation: flags.federation, gateway: settings.gateway !== undefined, flat });
-  const contents = { ...flags, flat, exportNamespaces, federation, secretName: held.secretName };
+  const contents = { ...flags, flat, exportNamespaces, federation, secretName: held.secretName, name: way.targetName };
   // Rendered first, so that what no manifest can have is refused before a cluster is asked.
   const wanted = wantedLink(held.link, linkManifest(settings, contents), flags, given);
   const object = wanted.applied;

@@ -149,6 +149,8 @@ export const credentialsManifests = (
 /** What a Link selects, and what mirrors do not get. */
 export interface LinkContents {
   readonly namespace: string;
+  /** @default - the name of the target */
+  readonly name?: string | undefined;
   /** @default - as the operator is set */
   readonly enableHeadlessServices?: boolean | undefined;
   /** @default - as the operator is set */
@@ -177,9 +179,9 @@ export interface LinkContents {
 /** In the source: the Link. */
 export const linkManifest = (
   { targetName, domains, gateway, linkerdNamespace }: Omit<LinkSettings, 'sourceName'>,
-  { namespace, selectors, ...contents }: LinkContents,
+  { namespace, name = targetName, selectors, ...contents }: LinkContents,
 ): ApiJson => {
-  const [link] = render((chart) => {
+  const [rendered] = render((chart) => {
     new Link(chart, 'link', {
       targetCluster: targetName,
       namespace,
@@ -203,7 +205,8 @@ export const linkManifest = (
       clusterCredentialsSecret: contents.secretName,
     });
   });
-  if (link === undefined) throw new Error('a Link is one object');
+  if (rendered === undefined) throw new Error('a Link is one object');
+  const link: ApiJson = { ...rendered, metadata: { ...rendered.metadata, name } };
   if (contents.flat !== false) return link;
   // An absent selector selects nothing. An empty one could not be applied over one that selects something.
   const { remoteDiscoverySelector: _, ...spec } = link['spec'] as LinkSpec;

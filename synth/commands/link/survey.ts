@@ -7,11 +7,12 @@ import type { Cluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import { readDomains } from '../common/linkerd.ts';
+import { mintAgain } from '../common/remedies.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { waitFor } from '../common/wait.ts';
 import { warn } from '../../print.ts';
 import type { AccessWay } from './access.ts';
-import { accessProblems, type AccessRead, accessServer, readAccess } from './access-read.ts';
+import { accessProblems, type AccessRead, accessServer, isOfTarget, readAccess } from './access-read.ts';
 import { apiServerProblem, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead } from './gateway.ts';
@@ -54,11 +55,12 @@ export const survey = async (
   refuseProblems(read.flatMap(({ problems, gateway }) => [...problems, ...problemsOf(gateway, timeoutMs)]));
   const surveyed: Way[] = [];
   for (const { pair, given, access, known, gateway, server } of read) {
-    const { sourceName, targetName, target } = pair;
+    const { sourceName, target } = pair;
     const facts = gateway && (await addressed(gateway, pair, known.read, flags, until - performance.now()));
     const linkerdNamespace = targetLinkerdNamespace(flags, access);
     const domains = await domainsOf(target, { linkerdNamespace }, domainsBefore(access));
-    const settings = { sourceName, targetName, domains, gateway: facts, linkerdNamespace };
+    const cluster = clusterOf(pair, access);
+    const settings = { sourceName, targetName: cluster, domains, gateway: facts, linkerdNamespace };
     const { apiServer } = server;
     surveyed.push({ ...pair, ...access, settings, apiServer, given: { ...given, record: known.record } });
   }
@@ -73,13 +75,31 @@ const readWay = async (pair: Pair, given: Given, flags: LinkFlags): Promise<Read
   const hasGateway = flags.gateway ?? (link === undefined || (link.spec?.gatewayAddress ?? '') !== '');
   const server = accessServer(pair, access, given.apiServerAddress);
   const problems = [
-    ...(await clusterProblems(pair, flags, access.flat)),
+    ...(await clusterProblems(pair, flags, access)),
+    ...(hasGateway ? [] : gatewayFlagProblems(source, link, flags)),
     ...(server.isKept ? [] : addressProblems(target, `pods of ${source.context}`, given)),
     ...accessProblems(pair, access, flags),
     ...(flags.federation === 'flat' && !access.flat ? [NOT_FLAT] : []),
   ];
   const gateway = hasGateway ? await gatewayOf(target, link, known.read, flags) : undefined;
   return { pair, given, access, known, gateway, server, problems };
+};
+
+/** Flags of a gateway that the Link is not to have. */
+const gatewayFlagProblems = (source: Cluster, link: LinkObject | undefined, flags: LinkFlags): readonly Problem[] => {
+  if (link === undefined || flags.gateway === false) return [];
+  const given = { addresses: flags.gatewayAddresses, port: flags.gatewayPort, name: flags.gatewayName };
+  return Object.entries({ ...given, namespace: flags.gatewayNamespace }).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [
+          {
+            object: `--gateway-${name}`,
+            reason: `is of a gateway, and ${source.title('Link', link.metadata)} has none`,
+            remedy: 'add --gateway, or remove it',
+          },
+        ],
+  );
 };
 
 const NOT_FLAT: Problem = {
@@ -189,20 +209,21 @@ export const addressProblems = (
 };
 
 /** What the clusters lack. */
-const clusterProblems = async (
-  { source, target, targetName }: Pair,
-  { namespace, linkerdNamespace, ...flags }: LinkFlags,
-  flat: boolean,
-): Promise<readonly Problem[]> => {
+const clusterProblems = async (pair: Pair, flags: LinkFlags, access: AccessRead): Promise<readonly Problem[]> => {
+  const { source, target } = pair;
+  const { namespace, linkerdNamespace } = flags;
   const [served, ...missing] = await Promise.all([
     source.serves(LINKS),
     missingNamespace(source, namespace, INSTALL),
     missingNamespace(target, namespace, INSTALL),
-    flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
+    access.flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
   ]);
   const problems = missing.filter((problem) => problem !== undefined);
   if (!served) return [noCrd(source), ...problems];
-  return [...problems, ...otherLinks(source, await source.list<LinkObject>(LINKS, { namespace }), targetName)];
+  return [
+    ...problems,
+    ...otherLinks(pair, flags, await source.list<LinkObject>(LINKS, { namespace }), clusterOf(pair, access)),
+  ];
 };
 
 export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
@@ -221,18 +242,31 @@ const noCrd = (source: Cluster): Problem => ({
   remedy: `linkspan crds | ${kubectl(source, 'apply', '--server-side', '--force-conflicts', '-f', '-')}`,
 });
 
+/** The cluster of a Link that is there, whatever its name, if it is certainly the target; else one of the Link's name. */
+const clusterOf = (pair: Pair, access: AccessRead): string => {
+  const named = access.held.link?.spec?.targetClusterName;
+  return named !== undefined && isOfTarget(pair, access) ? named : pair.targetName;
+};
+
 /** Links that this one would change into another, or that would be a second one to the same cluster. */
-const otherLinks = (source: Cluster, links: readonly LinkObject[], name: string): readonly Problem[] =>
+const otherLinks = (
+  { source, target, targetName: name }: Pair,
+  flags: LinkFlags,
+  links: readonly LinkObject[],
+  cluster: string,
+): readonly Problem[] =>
   links.flatMap(({ metadata, spec }) => {
-    const cluster = spec?.targetClusterName;
-    if ((metadata.name === name) === (cluster === name)) return [];
+    const { targetClusterName: named = '' } = spec ?? {};
+    if ((metadata.name === name) === (named === cluster)) return [];
     const object = source.title('Link', metadata);
+    const mint = mintAgain(source, target, name, flags, '--apply');
+    const remedy = `name the new one with --name; if ${target.context} is that cluster, make its credentials with \`${mint}\` first`;
     return metadata.name === name
-      ? [{ object, reason: `is to cluster ${cluster ?? ''}`, remedy: 'name the new one with --name, or unlink first' }]
+      ? [{ object, reason: `is to cluster ${named}`, remedy }]
       : [
           {
             object,
-            reason: `is to cluster ${name} already`,
+            reason: `is to cluster ${cluster} already`,
             remedy: 'delete it first, or name another cluster with --name',
           },
         ];

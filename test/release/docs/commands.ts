@@ -143,7 +143,9 @@ the address of the API server, whatever set it. So it is safe to run again, and 
 the address, port and identity of its gateway, and the domains. What somebody else has set to another value is not changed, and
 rights of the account that somebody else has set are not deleted: the
 command ends before it writes anything, and names the field, both values and the field manager. A flag that gives the value
-takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every field that would change, in a pipe too.
+takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every field that would change, in a pipe too. A Link that
+is not called like its cluster keeps its cluster, if its credentials are certainly those of the target. A flag of the gateway is
+refused for a Link without one, unless \`--gateway\` is given.
 
 **Clusters are told apart** by the uid of their namespace \`kube-system\`, where you may read it. The account records the source
 that it is for, and the Secret the target. An account that another source cluster has, as one whose context has the same name,

@@ -87,6 +87,55 @@ onEachBacking('linkspan link again', (backing) => {
     },
   );
 
+  test('knows the cluster of a Link of another name', { timeout: 30_000 }, async () => {
+    const prod = link('prod', { ...FACTS, targetClusterName: 'west', clusterCredentialsSecret: undefined });
+    await clusters.east.apply(prod, { fieldManager: 'linkspan-cli' });
+    const refused = await run('--name=prod', '--apply');
+    expect(refused.stderr).toContain(
+      'error: Link linkerd-multicluster/prod of east: is to cluster west (name the new one with --name; if west is that cluster, make its credentials with `linkspan credentials mint --apply --name prod ',
+    );
+    const flags = [`--kubeconfig=${clusters.eastCluster.kubeconfigFile}`, '--to-context=west', '--name=prod', '--flat'];
+    const west = [
+      `--to-kubeconfig=${clusters.westCluster.kubeconfigFile}`,
+      `--api-server-address=${clusters.westCluster.server}`,
+    ];
+    const minted = await linkspanHere('credentials', 'mint', ...flags, ...west, '--source-name=prod-east', '--apply');
+    expect(minted.code, minted.stderr).toBe(0);
+    const COPY = secretRef('cluster-credentials-west', 'linkerd');
+    for (const each of [secretRef('cluster-credentials-west'), COPY])
+      expect(await clusters.east.get(each)).toBeDefined();
+    expect(await clusters.east.get(secretRef('cluster-credentials-prod', 'linkerd'))).toBeUndefined();
+
+    const { code, stdout, stderr } = await run(
+      '--name=prod',
+      '--source-name=prod-east',
+      '--excluded-labels=team',
+      '--apply',
+    );
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('secret/cluster-credentials-west unchanged in east\nlink/prod configured in east\n');
+    const spec = (await clusters.east.get<Live>(prod))?.spec;
+    expect(spec).toMatchObject({ targetClusterName: 'west', excludedLabels: ['team'] });
+    await clusters.east.delete(prod);
+    await clusters.east.delete(COPY);
+  });
+
+  test('gives no gateway to a Link without one unless a flag says so', { timeout: 30_000 }, async () => {
+    const none = { gatewayAddress: undefined, gatewayIdentity: undefined, probeSpec: undefined, selector: undefined };
+    await clusters.east.apply(link('west', none), { fieldManager: 'linkspan-cli' });
+    for (const flag of ['--gateway-addresses=203.0.113.77', '--gateway-port=4144', '--gateway-name=gw']) {
+      const refused = await run(flag, '--apply');
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain(
+        `error: ${flag.replace(/=.*/, '')}: is of a gateway, and Link linkerd-multicluster/west of east has none (add --gateway, or remove it)\n`,
+      );
+    }
+    expect(await writes()).toEqual([]);
+    const { code, stderr } = await run('--gateway', '--gateway-addresses=203.0.113.77', '--apply');
+    expect(code, stderr).toBe(0);
+    expect((await live())?.['gatewayAddress']).toBe('203.0.113.77');
+  });
+
   test('refuses, before anything is written, to change what somebody else has set', { timeout: 30_000 }, async () => {
     const spec = { ...FACTS, gatewayAddress: 'gateway.example.com', selector: { matchLabels: { team: 'shop' } } };
     await clusters.east.apply(link('west', spec), { fieldManager: 'kubectl' });
