@@ -117,7 +117,8 @@ linkspan uninstall --context east --apply
 
 What \`install\` has found in its place stays, as do objects that Linkerd's chart or Helm has marked as theirs. The CRD stays
 while any namespace has a Link. The namespace stays while others have anything in it, of whatever kind, or while that
-is not known, since a list is forbidden or an aggregated API server is down; run the command again later. Each is named, with the reason. A namespace that you have made gets back the labels that it had.`,
+is not known, since a list is forbidden or an aggregated API server is down; run the command again later. Each is named, with the reason. Where Linkspan is
+installed in another namespace as well, what is not of the one namespace stays for that installation. A namespace that you have made gets back the labels that it had.`,
   link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\` with its rights, and the Secret
 \`linkspan-peer-<source>\`, which holds nothing. It asks the target for a token of the account that is bound to that Secret, writes
 it to the source as the Secret \`cluster-credentials-<target>\` for the operator, and then the Link. What the Link says of the gateway is read from the gateway's Service; the domains are read from Linkerd's ConfigMap
