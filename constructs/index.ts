@@ -1,11 +1,18 @@
 /**
  * The constructs of Linkspan: everything a cdk8s chart needs to declare a Link, its credentials and its mirrors.
  */
-export { Grant, type Grantee, type GrantProps, type PolicyRule } from './common/grant.ts';
+export { Grant, type Grantee, type GrantProps, type NamedSubject, type PolicyRule } from './common/grant.ts';
 export { InvalidPropsError } from './common/invalid-props.ts';
 export type { TimeSpan } from './common/time-span.ts';
 export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './common/pod-placement.ts';
-export type { NodeAffinity, NodeRequirement, NodeTerm, PodProps } from './common/pod-props.ts';
+export type {
+  NodeAffinity,
+  NodeRequirement,
+  NodeTerm,
+  PodProps,
+  PreferredNodes,
+  RequiredNodes,
+} from './common/pod-props.ts';
 export type { ScrapePolicy, Scrapers, ServiceAccountRef } from './common/scrape-policy.ts';
 
 export {
@@ -48,6 +55,7 @@ export {
   type MirrorServiceProps,
   type PodRef,
   type Protocol,
+  type RankedBackend,
   render,
   type RouteKind,
   ServiceImport,
@@ -87,7 +95,7 @@ export { Gateway, type GatewayProps } from './gateway/gateway.ts';
 export { RemoteAccess, type RemoteAccessProps } from './gateway/remote-access.ts';
 
 export { MirrorOperator } from './operator/mirror-operator.ts';
-export type { MirrorOperatorProps } from './operator/props.ts';
+export type { AllowedPeers, IpBlock, MirrorOperatorProps, NetworkPolicyPeer } from './operator/props.ts';
 export type { OperatorSettings } from './operator/settings.ts';
 
 export type { AlertName } from './monitoring/alert-rules.ts';
@@ -115,7 +123,7 @@ export { UnfitForGitError } from './tree/cluster-tree.ts';
 export { writeClusterSet } from './tree/write-cluster-set.ts';
 export { type FileChange, OutputFolderError } from './tree/write-tree.ts';
 
-export type { LabelSelector } from '../crds/link/types.gen.ts';
+export type { LabelSelector, LabelSelectorRequirement } from '../crds/link/types.gen.ts';
 export type { Client } from '../crds/clients.ts';
 export type { FieldError } from '../crds/field-error.ts';
 export { derivedName } from '../crds/mcs/derived-name.ts';

@@ -41,6 +41,17 @@ export const acceptProps = <P extends object>(
   rules: (props: P) => PropsRules,
 ): P => {
   watchNames(construct);
+  return acceptOptions(construct, schema, given, standIn, rules);
+};
+
+/** The same for a construct of the user, whose objects are not ours to judge. */
+export const acceptOptions = <P extends object>(
+  construct: Construct,
+  schema: PropsSchema<P>,
+  given: P | undefined,
+  standIn: P | undefined,
+  rules: (props: P) => PropsRules,
+): P => {
   const { props, errors } = readProps<P>(schema, given);
   const { construct: name, found } = rules(props);
   const all = [...errors, ...beside(errors, found)];

@@ -43,6 +43,7 @@ export {
   backendName,
   type BackendRef,
   type BackendsProps,
+  type RankedBackend,
   routeErrors,
   routeMetadata,
   routeName,

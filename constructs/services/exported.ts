@@ -11,7 +11,7 @@ import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { type Client, clientErrors, clientsText, MAX_CLIENTS } from '../../crds/clients.ts';
 import { Annotation, Label, Value } from '../../crds/wire.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
-import { acceptProps } from '../common/props.ts';
+import { acceptOptions } from '../common/props.ts';
 import type { MirrorMode } from '../rendered/index.ts';
 import { EXPORT_OPTIONS } from './schema.gen.ts';
 import { type ExportedMetadata, exportedMetadataErrors, exportManifest } from './service-export.ts';
@@ -46,7 +46,7 @@ export class Exported {
    * Mirrors and Services of the multicluster extension are never exported.
    */
   static of(scope: IConstruct, options: ExportOptions = {}): void {
-    const accepted = acceptProps<ExportOptions>(
+    const accepted = acceptOptions<ExportOptions>(
       requireConstruct('Exported', scope),
       EXPORT_OPTIONS,
       options,

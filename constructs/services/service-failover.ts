@@ -111,7 +111,7 @@ const errorsOf = (props: ServiceFailoverProps): readonly (FieldError | undefined
   ];
   const read = readFailover({ spec: specOf(props) });
   const found = read.ok ? [] : read.errors.map((error) => ({ ...error, path: error.path.replace(/^spec\./, '') }));
-  return [...names, ...found.filter(({ path }) => path !== 'service')];
+  return [...names, ...found.filter(({ path }) => path !== 'service' || names[0] === undefined)];
 };
 
 const tooLong = (name: string): FieldError => ({

@@ -18,7 +18,7 @@ const serviceName = (description: string) =>
     description,
     minLength: 1,
     maxLength: 63,
-    pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$',
+    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
   }) as const;
 
 const backend = {

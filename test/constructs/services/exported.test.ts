@@ -38,6 +38,16 @@ test('a Service of cdk8s-plus is exported, and what it selects is not touched', 
   expect(JSON.stringify(deployment)).not.toContain(EXPORTED);
 });
 
+test('objects of the user that have one name are theirs to judge, as without an export', () => {
+  const shop = chart();
+  for (const id of ['one', 'other'])
+    new ApiObject(shop, id, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'same' } });
+  service(shop, 'web');
+  Exported.of(shop);
+  expect(shop.node.findAll().flatMap(({ node }) => node.validate())).toEqual([]);
+  expect(exportsOf(shop)).toEqual({ web: 'true' });
+});
+
 test('every Service of a tree is exported, also those that are added to it later', () => {
   const shop = chart();
   const team = new Construct(shop, 'team');

@@ -1,4 +1,4 @@
-import { Duration } from 'cdk8s';
+import { App, Chart, Duration } from 'cdk8s';
 import { Service } from 'cdk8s-plus-27';
 import { expect, test } from 'vitest';
 
@@ -6,6 +6,7 @@ import { render } from '../../../constructs/rendered/render.ts';
 import { ServiceFailoverCrd } from '../../../constructs/services/service-failover-crd.ts';
 import { ServiceFailover, type ServiceFailoverProps } from '../../../constructs/services/service-failover.ts';
 import { failoverCrd } from '../../../crds/failover/definition.ts';
+import { readFailover } from '../../../crds/failover/settings.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const failover = (props: Partial<ServiceFailoverProps> = {}) =>
@@ -71,4 +72,15 @@ test('a failover with invalid props is refused with every reason at once', () =>
 
 test('the CRD is the one that the commands print', () => {
   expect(render((chart) => new ServiceFailoverCrd(chart, 'crd'))).toEqual([failoverCrd]);
+});
+
+test('A4 a Service whose name begins with a digit fails over, as the CRD says too', () => {
+  const app = new App();
+  const { failover } = new ServiceFailover(new Chart(app, 'shop'), 'failover', {
+    service: '1web',
+    backends: [{ service: '1web' }, { service: '1web', targetCluster: 'west' }],
+  });
+  expect(failover.toJson()).toMatchObject({ spec: { service: '1web' } });
+  expect(readFailover(failover.toJson() as Parameters<typeof readFailover>[0])).toMatchObject({ ok: true });
+  expect(app.node.findAll().flatMap(({ node }) => node.validate())).toEqual([]);
 });

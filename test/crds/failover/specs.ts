@@ -42,7 +42,7 @@ export const INVALID: Readonly<Record<string, Invalid>> = {
   },
   'a name that is no Service name': {
     spec: { service: 'Web', backends: TWO },
-    errors: ['spec.service: "Web" must match pattern "^[a-z]([-a-z0-9]*[a-z0-9])?$"'],
+    errors: ['spec.service: "Web" must match pattern "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"'],
   },
   'a share above 100%': {
     spec: { service: 'web', backends: [{ service: 'web', minReady: '101%' }] },
