@@ -116,14 +116,34 @@ export const labelsErrors = (
 ): readonly (FieldError | undefined)[] =>
   Object.entries(all).flatMap(([key, value]) => labelErrors(fieldPath(path, key), key, value));
 
-/** Checks keys of annotations. */
+/**
+ * Most bytes of annotations that are taken over, keys and values. An API server takes 256 KiB in one object; the rest is
+ * for annotations of our own.
+ */
+export const MAX_ANNOTATIONS_BYTES = 224 * 1024;
+
+/** Checks keys of annotations, and their size. */
 export const annotationsErrors = (
   path: string,
   all: Readonly<Record<string, string>> = {},
-): readonly (FieldError | undefined)[] =>
-  Object.keys(all).map((key) =>
-    isLabelKey(key.toLowerCase()) ? undefined : fieldError(fieldPath(path, key), key, 'must be a valid annotation key'),
-  );
+): readonly (FieldError | undefined)[] => {
+  const bytes = Buffer.byteLength(Object.entries(all).flat().join(''));
+  return [
+    ...Object.keys(all).map((key) =>
+      isLabelKey(key.toLowerCase())
+        ? undefined
+        : fieldError(fieldPath(path, key), key, 'must be a valid annotation key'),
+    ),
+    bytes <= MAX_ANNOTATIONS_BYTES
+      ? undefined
+      : fieldError(
+          path,
+          `${bytes} bytes`,
+          `must have at most ${MAX_ANNOTATIONS_BYTES} bytes, keys and values together`,
+          'remove or shorten the longest',
+        ),
+  ];
+};
 
 /** Checks keys that are not copied: exact keys, or `prefix/*`. */
 export const excludedErrors = (

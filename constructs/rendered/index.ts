@@ -38,6 +38,7 @@ export type { ImportedCluster, ImportedPod, ImportPort, ImportType, ServiceImpor
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror/mirror-service.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './mirror/ports.ts';
 export { type ApiJson, render, renderOf } from './render.ts';
+export { MAX_ANNOTATIONS_BYTES } from '../common/prop-rules.ts';
 export {
   type Backend,
   backendName,

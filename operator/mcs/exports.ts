@@ -3,7 +3,7 @@
  * it is validated as an API server would validate it, and limited in size. Pure.
  */
 import type { ImportPort, ImportType } from '../../constructs/rendered/index.ts';
-import { renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
+import { MAX_ANNOTATIONS_BYTES, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
 import { isLabelKey, isLabelValue } from '../../crds/names.ts';
 import { Annotation } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -15,7 +15,10 @@ import type { ServiceExport } from '../target/read/mcs-objects.ts';
 export const MAX_PORTS = 100;
 /** Maximum number of exported labels, and of exported annotations. */
 const MAX_METADATA = 64;
-/** Longest value of an annotation, in characters. A longer value is ignored. */
+/**
+ * Longest value of an annotation, in characters. A longer value is ignored, and so is what makes all of them longer than
+ * annotations may be.
+ */
 const MAX_ANNOTATION = 4_096;
 /** Longest `trafficDistribution` of a Service, in characters. A longer value is ignored. */
 const MAX_TEXT = 128;
@@ -189,5 +192,10 @@ function metadataOf(
   const valid = Object.entries(given).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && isValid(entry[0], entry[1]),
   );
-  return Object.fromEntries(valid.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_METADATA));
+  let bytes = 0;
+  const fits = ([key, value]: readonly [string, string]): boolean =>
+    (bytes += Buffer.byteLength(key + value)) <= MAX_ANNOTATIONS_BYTES;
+  // The first by key, so that which they are depends on nothing else.
+  const first = valid.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_METADATA);
+  return Object.fromEntries(first.filter(fits));
 }

@@ -102,4 +102,12 @@ export const FEDERATION: readonly Defect[] = [
     replace: '',
     tests: ['test/operator/federation/federations.test.ts'],
   },
+  {
+    file: 'constructs/common/prop-rules.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L160 annotations may be of any size together',
+    rule: 'L160',
+    find: 'bytes <= MAX_ANNOTATIONS_BYTES',
+    replace: 'bytes >= 0',
+  },
 ];

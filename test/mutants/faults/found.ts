@@ -659,4 +659,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L154 the verdict on a gateway that is no longer in use is reported until there is one on the next'],
     outside: 'no judge of the histories reads the verdict on a gateway in a status',
   },
+  {
+    rule: 'L160',
+    by: 'a reading of the code',
+    defects: ['L160 annotations may be of any size together', 'L160 exported annotations may be of any size together'],
+    outside: 'nobody writes as many annotations in a history',
+  },
 ];

@@ -80,6 +80,10 @@ describe('members (I1)', () => {
     ['with a label that no API server accepts', member('w', {}, { labels: { 'bad key!': 'x' } })],
     ['with a label value that no API server accepts', member('w', {}, { labels: { app: 'x'.repeat(64) } })],
     ['with an annotation that no API server accepts', member('w', {}, { annotations: { 'bad key!': 'x' } })],
+    [
+      'with more annotations than fit beside ours, of which it has the most that API servers accept (L160)',
+      member('w', {}, { annotations: { a: '漢'.repeat(43_000), b: 'x'.repeat(133_000) } }),
+    ],
   ])('a Service does not join that is %s, and harms no other', (_, service) => {
     const observed = federation([target('a', { service }), target('west')]);
     expect(remoteOf(observed)).toBe('web@west');

@@ -78,6 +78,22 @@ describe('an export (K1)', () => {
     expect(live?.status?.clusters).toHaveLength(2);
   });
 
+  test.each(['x', '漢'])(
+    'has no more annotations than an API server accepts beside ours: of %s (L160, E1)',
+    (letter) => {
+      const entries = Array.from({ length: 64 }, (_, index) => [`k${index + 10}`, letter.repeat(4_096)]);
+      const spec = { exportedAnnotations: Object.fromEntries(entries) as Readonly<Record<string, string>> };
+      const { live } = after(
+        observed([target('west', { serviceExport: serviceExport('2026-01-01T00:00:00Z', spec) })]),
+      );
+      const annotations = Object.entries(live?.metadata.annotations ?? {})
+        .flat()
+        .join('');
+      expect(Buffer.byteLength(annotations)).toBeLessThan(240 * 1024);
+      expect(Buffer.byteLength(annotations)).toBeGreaterThan(200 * 1024);
+    },
+  );
+
   test('whose time cannot be read is the youngest', () => {
     const timeless = target('a', { serviceExport: serviceExport('soon'), service: service({ clusterIP: 'None' }) });
     expect(after(observed([timeless, target('west')])).live?.spec?.type).toBe('ClusterSetIP');
