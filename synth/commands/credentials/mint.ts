@@ -14,7 +14,14 @@ import { accessProblems, accessServer, keptProblems, readAccess } from '../link/
 import { named } from '../link/flags.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
 import { type Pair, withPair } from '../link/pair.ts';
-import { addressProblems, domainsOf, INSTALL, installLinkerd, missingNamespace } from '../link/survey.ts';
+import {
+  addressProblems,
+  domainsOf,
+  INSTALL,
+  installLinkerd,
+  missingExports,
+  missingNamespace,
+} from '../link/survey.ts';
 import type { MintFlags } from './flags.ts';
 
 /** Runs the command. Sets the exit code. */
@@ -33,6 +40,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
     missingNamespace(source, namespace, INSTALL),
     missingNamespace(target, namespace, INSTALL),
     access.flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
+    ...missingExports(target, flags),
   ]);
   const { apiServer, isKept } = accessServer(pair, access, apiServerAddress);
   const address = { apiServerAddress, addressFlag: '--api-server-address' };

@@ -48,10 +48,11 @@ export const isOfLinkerd = ({ account: { metadata } }: Reader): boolean =>
 
 /** The accounts of other clusters in a namespace. */
 export const readersOf = async (cluster: Cluster, namespace: string): Promise<readonly Reader[]> => {
-  const [accounts, deployments, secrets, ...rights] = await Promise.all([
+  const [accounts, deployments, secrets, labelled, ...rights] = await Promise.all([
     cluster.list(SERVICE_ACCOUNTS, { namespace }),
     cluster.list<Deployment>(DEPLOYMENTS, { namespace }),
     allowed(cluster, SECRETS, { namespace, fieldSelector: `type=${TOKEN_SECRET_TYPE}` }),
+    allowed(cluster, SECRETS, { namespace, labelSelector: `${Label.extension}=${Value.extension}` }),
     cluster.list<Binding>(CLUSTER_ROLE_BINDINGS, {}),
     cluster.list<Role>(CLUSTER_ROLES, {}),
     allowed<Binding>(cluster, ROLE_BINDINGS, {}),
@@ -70,9 +71,11 @@ export const readersOf = async (cluster: Cluster, namespace: string): Promise<re
   return accounts.flatMap((account): readonly Reader[] => {
     const { name, labels = {} } = account.metadata;
     if (OWN.has(name) || users.has(name)) return [];
-    const tokens = secrets
-      .filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccountName] === name)
-      .map((object) => ({ of: SECRETS, object }));
+    const tokens = [
+      ...secrets.filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccountName] === name),
+      // What the tokens that end are bound to.
+      ...labelled.filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccount] === name),
+    ].map((object) => ({ of: SECRETS, object }));
     const bound = allBindings.filter(({ object }) => isTo(object, namespace, name));
     const granted = allRoles.filter((role) => bound.some(({ object }) => isBy(object, role)));
     const isReader =

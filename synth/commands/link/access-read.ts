@@ -148,6 +148,9 @@ export const accessProblems = (
     ...otherTargetProblems(source, target, targetUid, held),
     ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
     ...sharedProblems(source, target, access, flags),
+    ...(flags.flat === true && flags.exportNamespaces === undefined && access.exportNamespaces !== undefined
+      ? [limitProblem(access.exportNamespaces)]
+      : []),
   ];
 };
 
@@ -175,6 +178,13 @@ const sharedProblems = (
 };
 
 const FLAT = '--flat';
+
+/** Linkerd's destination controller reads whole clusters. */
+const limitProblem = (limits: readonly string[]): Problem => ({
+  object: FLAT,
+  reason: `needs the rights to read the whole target, and the Link or its account is limited to ${limits.join(', ')}`,
+  remedy: 'leave it out, or add --export-namespaces= to lift the limit',
+});
 
 /** What an account may read, and would not any more; and the flag that keeps it. */
 const rightsLost = ({ account, flat, exportNamespaces }: AccessRead) => {

@@ -12,7 +12,14 @@ import type { LinkObject } from '../common/link-object.ts';
 import { waitFor } from '../common/wait.ts';
 import { warn } from '../../print.ts';
 import type { AccessWay } from './access.ts';
-import { accessProblems, type AccessRead, accessServer, isOfTarget, readAccess } from './access-read.ts';
+import {
+  type AccessFlags,
+  accessProblems,
+  type AccessRead,
+  accessServer,
+  isOfTarget,
+  readAccess,
+} from './access-read.ts';
 import { apiServerProblem, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead } from './gateway.ts';
@@ -217,6 +224,7 @@ const clusterProblems = async (pair: Pair, flags: LinkFlags, access: AccessRead)
     missingNamespace(source, namespace, INSTALL),
     missingNamespace(target, namespace, INSTALL),
     access.flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
+    ...missingExports(target, flags),
   ]);
   const problems = missing.filter((problem) => problem !== undefined);
   if (!served) return [noCrd(source), ...problems];
@@ -230,6 +238,10 @@ export const INSTALL = 'install the multicluster extension there, or name its na
 /** @param flat what the flag says: without it, the copy that is there, or the account, says the same */
 export const installLinkerd = (flat: boolean | undefined): string =>
   `install Linkerd there, or name its namespace with --linkerd-namespace${flat === true ? ', or leave out --flat' : ''}`;
+
+/** A Role cannot be made in a namespace that is not there. */
+export const missingExports = (target: Cluster, { exportNamespaces = [] }: AccessFlags) =>
+  exportNamespaces.map((each) => missingNamespace(target, each, 'create it, or correct --export-namespaces'));
 
 export const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>
   (await cluster.find(NAMESPACES, { name })) === undefined

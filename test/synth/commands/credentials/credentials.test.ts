@@ -187,6 +187,16 @@ onEachBacking('linkspan credentials', (backing) => {
     const again = await run('mint', ...flags);
     expect(again.code, again.stderr).toBe(0);
     expect(again.stdout).not.toMatch(/created|configured|deleted/);
+    await clusters.westCluster.clearAudit();
+    const missing = await run('mint', ...flags, '--export-namespaces=shpo');
+    expect(missing.stderr).toContain(
+      'error: Namespace shpo of west: not found (create it, or correct --export-namespaces)\n',
+    );
+    const flat = await run('mint', ...flags, '--flat');
+    expect(flat.stderr).toContain(
+      'error: --flat: needs the rights to read the whole target, and the Link or its account is limited to shop (leave it out, or add --export-namespaces= to lift the limit)\n',
+    );
+    expect([missing.code, flat.code, await commandWrites(clusters.westCluster)]).toEqual([1, 1, []]);
     // Only who says so takes the limits away.
     const wide = await run('mint', ...flags, '--export-namespaces=');
     expect(wide.stdout).toContain('clusterrole/linkerd-service-mirror-remote-access-limited created in west\n');

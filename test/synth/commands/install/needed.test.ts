@@ -22,6 +22,9 @@ const ROLE = objectRef(`${RBAC}/v1`, 'ClusterRole', NAME);
 const BINDING = objectRef(`${RBAC}/v1`, 'ClusterRoleBinding', NAME);
 const TOKEN = ref('v1', 'Secret', `${NAME}-token`);
 
+const PEER = ref('v1', 'Secret', 'linkspan-peer-west');
+const OF_ACCOUNT = { 'linkspan.dev/service-account': NAME };
+
 const labelled = (object: ObjectRef, labels: Readonly<Record<string, string>>): ObjectRef =>
   ({ ...object, metadata: { ...object.metadata, labels } }) as ObjectRef;
 const extension = (object: ObjectRef): ObjectRef => labelled(object, { 'linkerd.io/extension': 'multicluster' });
@@ -114,6 +117,14 @@ onEachBacking('what needs an installation', (backing) => {
   test.each<[string, readonly ObjectRef[], string]>([
     ['by its label', [extension(ACCOUNT)], inNamespace()],
     ['by a token', [ACCOUNT, token], inNamespace('secret/west-reads-token')],
+    [
+      'by the Secret that its tokens are bound to',
+      [
+        ACCOUNT,
+        { ...extension(PEER), metadata: { ...extension(PEER).metadata, annotations: OF_ACCOUNT } } as ObjectRef,
+      ],
+      inNamespace('secret/linkspan-peer-west'),
+    ],
     [
       'by a ClusterRole that others have made',
       [ACCOUNT, ...granted(ROLE, BINDING)],
