@@ -2,7 +2,7 @@
  * `linkspan link-gen`: what a source cluster needs of this one, for somebody who reaches this one alone. It prints the
  * Secrets and the Link, which are applied to the source. All that it writes is that a token was given to somebody.
  */
-import { Annotation } from '../../../crds/wire.ts';
+import { Annotation, Default } from '../../../crds/wire.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
 import { print } from '../../print.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
@@ -54,6 +54,9 @@ const generate = async (
     addressFlag: '--api-server-address',
     addresses: flags.gatewayAddresses,
     port: flags.gatewayPort,
+    // What linkspan link would take by itself is not recorded.
+    gatewayName: flags.gatewayName === Default.gatewayName ? undefined : flags.gatewayName,
+    gatewayNamespace: flags.gatewayNamespace === namespace ? undefined : flags.gatewayNamespace,
     canWait: false,
   });
   const [account, gateway, targetUid] = await Promise.all([

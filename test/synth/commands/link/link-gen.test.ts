@@ -209,6 +209,15 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     expect(stderr).toContain('has no annotation mirror.linkerd.io/gateway-identity, without which proxies send');
   });
 
+  test('link-gen records a gateway that is not the usual one', async () => {
+    const given = ['--gateway-addresses=203.0.113.20', '--flat=false'];
+    await clusters.west.apply({ ...GATEWAY, metadata: { ...GATEWAY.metadata, name: 'public' } });
+    const { stdout, stderr } = await generate('--gateway-name=public', ...given);
+    expect(stdout, stderr).toContain('linkspan.dev/given: gatewayAddress,gateway=/public\n');
+    const usual = await generate(...given);
+    expect(usual.stdout, usual.stderr).toContain('linkspan.dev/given: gatewayAddress\n');
+  });
+
   test('link-gen prints what makes the source mirror Services', { timeout: 60_000 }, async () => {
     await clusters.west.patch(
       GATEWAY,
