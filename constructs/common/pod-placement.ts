@@ -127,6 +127,7 @@ export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldErr
       : fieldError(`topologySpread[${index}].topologyKey`, topologyKey, 'must be a valid label key'),
     atLeast(`topologySpread[${index}].maxSkew`, maxSkew, 1),
   ]),
+  ...spreadTwice(props.topologySpread ?? []),
   ...Object.entries(props.nodeSelector ?? {}).map(([key, value]) =>
     isLabelKey(key) && isLabelValue(value)
       ? undefined
@@ -138,6 +139,18 @@ export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldErr
   ...limitErrors(props.resources ?? {}),
 ];
 
+/** The API server takes a key once for each of the two ways to treat pods that do not fit. */
+const spreadTwice = (spreads: readonly TopologySpread[]): readonly (FieldError | undefined)[] => {
+  const keys = spreads.map(
+    ({ topologyKey, whenUnsatisfiable }) => `${topologyKey} ${whenUnsatisfiable ?? 'ScheduleAnyway'}`,
+  );
+  return spreads.map(({ topologyKey }, index) =>
+    keys.indexOf(keys[index] ?? '') < index
+      ? fieldError(`topologySpread[${index}].topologyKey`, topologyKey, 'must be unique')
+      : undefined,
+  );
+};
+
 const tolerationErrors = (path: string, { key, operator, value, effect, tolerationSeconds }: Toleration) => [
   key === undefined && operator !== 'Exists'
     ? fieldError(`${path}.key`, undefined, 'is required unless operator is Exists')
@@ -145,6 +158,9 @@ const tolerationErrors = (path: string, { key, operator, value, effect, tolerati
   key !== undefined && !isLabelKey(key) ? fieldError(`${path}.key`, key, 'must be a valid taint key') : undefined,
   value !== undefined && value !== '' && operator === 'Exists'
     ? fieldError(`${path}.value`, value, 'must be empty when operator is Exists')
+    : undefined,
+  value !== undefined && operator !== 'Exists' && !isLabelValue(value)
+    ? fieldError(`${path}.value`, value, 'must be a valid taint value')
     : undefined,
   tolerationSeconds !== undefined && effect !== 'NoExecute'
     ? fieldError(`${path}.tolerationSeconds`, tolerationSeconds, 'may only be used with effect NoExecute')
@@ -155,11 +171,17 @@ const quantityErrors = (
   path: string,
   quantities: Readonly<Record<string, string>> = {},
 ): readonly (FieldError | undefined)[] =>
-  Object.entries(quantities).map(([name, quantity]) =>
+  Object.entries(quantities).flatMap(([name, quantity]) => [
     QUANTITY.test(quantity)
       ? undefined
       : fieldError(fieldPath(path, name), quantity, 'must be a valid quantity', 'as in 100m or 64Mi'),
-  );
+    name.includes('/') || STANDARD.test(name)
+      ? undefined
+      : fieldError(fieldPath(path, name), quantity, 'must be of a resource of containers', 'as in cpu or memory'),
+  ]);
+
+/** Resources that Kubernetes knows without the domain of who defines them. */
+const STANDARD = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 const limitErrors = ({ requests = {}, limits = {} }: Resources): readonly (FieldError | undefined)[] =>
   Object.entries(requests).map(([name, request]) => {

@@ -194,7 +194,7 @@ export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (Fi
       const path = fieldPath('service.annotations', key);
       if (OWN_ANNOTATIONS.has(key))
         return fieldError(path, value, 'must not be set: the gateway sets it', 'use the props of the gateway');
-      return isLabelKey(key) ? undefined : fieldError(path, value, 'must be a valid annotation key');
+      return isLabelKey(key.toLowerCase()) ? undefined : fieldError(path, value, 'must be a valid annotation key');
     }),
   ];
 };

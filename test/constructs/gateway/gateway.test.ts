@@ -340,6 +340,33 @@ describe('an invalid gateway', () => {
     ]);
   });
 
+  test('is refused for what the API server refuses of its pods and its Service, and for nothing else', () => {
+    const spread = { topologyKey: 'rack' };
+    const service = { annotations: { 'Example.com/Foo': 'bar' } };
+    expect(() =>
+      gateway({
+        topologySpread: [spread, { ...spread, whenUnsatisfiable: 'DoNotSchedule' }],
+        tolerations: [{ key: 'a', value: 'b' }],
+        resources: { requests: { cpu: '1', 'example.com/card': '1', 'hugepages-2Mi': '4Mi' } },
+        service,
+      }),
+    ).not.toThrow();
+    expect(
+      errorsOf(() =>
+        gateway({
+          topologySpread: [spread, { ...spread, whenUnsatisfiable: 'ScheduleAnyway' }],
+          tolerations: [{ key: 'a', value: 'b c' }],
+          resources: { requests: { cpus: '1' } },
+          service,
+        }),
+      ),
+    ).toEqual([
+      'topologySpread[1].topologyKey: "rack" must be unique',
+      'tolerations[0].value: "b c" must be a valid taint value',
+      'resources.requests.cpus: "1" must be of a resource of containers',
+    ]);
+  });
+
   test('is refused for what its pods cannot have', () => {
     const term = (matchExpressions: readonly NodeRequirement[]) => ({ matchExpressions });
     expect(
