@@ -2,7 +2,7 @@
  * The gitops example as a team keeps it: a repository with `linkspan.yaml` and the folders that `linkspan synth` renders
  * from it. The example's own file is taken, with the addresses of the test in place of those of example.com.
  */
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import type { ArgoCdProps, ClusterSetMember, ClusterSetProps } from '../../constructs/index.ts';
@@ -51,6 +51,11 @@ export class GitOpsRepository {
     const { code, stderr } = await linkspan(this.#git.dir, 'synth');
     if (code !== 0) throw new Error(`linkspan synth: exit code ${code}: ${stderr}`);
     return this.#git.commit(message);
+  }
+
+  /** Removes a folder below `clusters`, for the next commit. */
+  async remove(folder: string): Promise<void> {
+    await rm(join(this.#git.dir, 'clusters', folder), { recursive: true });
   }
 
   /** The objects of a folder below `clusters`, as they are now. */

@@ -23,8 +23,11 @@ import { type ClusterFile, GitOpsRepository } from './gitops-repository.ts';
 /** Where Argo CD runs. */
 const HUB: Member = 'east';
 const ROOT = 'linkspan';
+const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const applicationOf = (member: Member): string => `${ROOT}-${member}`;
 const APPLICATIONS = MEMBERS.map(applicationOf);
+/** The clusters that stay when one goes. */
+const LEFT = MEMBERS.filter((member) => member !== 'north');
 const DEADLINE_MS = 120_000;
 const SERVICES = 200;
 
@@ -240,6 +243,7 @@ onArgoCd('The gitops example', () => {
     };
     const written = (await render('each')).filter(isApplication);
     expect(written).toHaveLength(MEMBERS.length);
+    await sets.remove('argocd');
     for (const object of await render('application-set')) await fleet.api(HUB).apply(object);
     for (const { metadata, spec } of written) {
       const made = await argocd.until(metadata.name, 'is made by the ApplicationSet', () => true);
@@ -250,15 +254,14 @@ onArgoCd('The gitops example', () => {
   });
 
   test('lets a cluster go by two commits: its mirrors go with its Links, its Links and mirrors go on the others, which stay well', async () => {
-    const stay = MEMBERS.filter((member) => member !== 'north');
     await fleet.api('north').apply(service('web', { labels: EXPORTED }));
-    for (const member of stay) {
+    for (const member of LEFT) {
       await fleet.api(member).apply(service('web', { labels: EXPORTED }));
       await hasMirrors(member, 'north', 1);
       await hasMirrors('north', member, 1);
     }
     // Others still use north, so that its gateway stays until the end: Argo CD does not prune its policy.
-    const pairs = stay.flatMap((source) =>
+    const pairs = LEFT.flatMap((source) =>
       MEMBERS.filter((target) => target !== source).map((target) => ({ source, target })),
     );
     await commit('Unlink north', (file) => ({
@@ -266,7 +269,7 @@ onArgoCd('The gitops example', () => {
       members: file.members.map((each) => (each.name === 'north' ? { ...each, operator: true } : each)),
       topology: { type: 'pairs', pairs },
     }));
-    for (const member of stay) await hasMirrors('north', member, 0);
+    for (const member of LEFT) await hasMirrors('north', member, 0);
     await fleet.rollOut('north');
     await argocd.settled(revision, ROOT, ...APPLICATIONS);
     await commit('Let north go', ({ topology: _, ...file }) => ({
@@ -280,17 +283,66 @@ onArgoCd('The gitops example', () => {
       DEADLINE_MS,
     );
     // The roles no longer cover the credentials of north, which an operator with the former arguments would watch for ever.
-    for (const member of stay) await fleet.rollOut(member);
-    await argocd.settled(revision, ROOT, ...stay.map(applicationOf));
-    for (const member of stay) {
+    for (const member of LEFT) await fleet.rollOut(member);
+    await argocd.settled(revision, ROOT, ...LEFT.map(applicationOf));
+    for (const member of LEFT) {
       await hasMirrors(member, 'north', 0);
       const links = await fleet.api(member).list({
-        apiVersion: 'multicluster.linkerd.io/v1alpha3',
+        apiVersion: LINK_API,
         kind: 'Link',
         namespace: LINKS_NAMESPACE,
       });
-      expect(links.map(({ metadata }) => metadata.name)).toEqual(stay.filter((target) => target !== member));
+      expect(links.map(({ metadata }) => metadata.name)).toEqual(LEFT.filter((target) => target !== member));
     }
-    await argocd.settled(revision, ROOT, ...stay.map(applicationOf));
+    await argocd.settled(revision, ROOT, ...LEFT.map(applicationOf));
+  });
+
+  test('goes over to an ApplicationSet by the steps that synth gives, and loses no object of any cluster', async () => {
+    const applications = LEFT.map(applicationOf);
+    const change = (file: ClusterFile): ClusterFile => ({
+      ...file,
+      argoCd: { ...file.argoCd, applications: 'application-set' },
+    });
+    const refusal = await repository.commit('Make an ApplicationSet', change).catch(String);
+    const namespace = 'argocd';
+    const steps = [
+      `delete --ignore-not-found applications.argoproj.io ${ROOT}`,
+      `patch applications.argoproj.io ${applications.join(' ')} --type=merge --patch='{"metadata":{"finalizers":null}}'`,
+      `delete applications.argoproj.io ${applications.join(' ')}`,
+    ].map((step) => `\`kubectl --namespace=${namespace} ${step}\``);
+    expect(refusal).toContain(steps.join(', then '));
+
+    const uids = (): Promise<readonly (readonly (string | undefined)[])[]> =>
+      Promise.all(
+        LEFT.map(async (member) => {
+          const links = { apiVersion: LINK_API, kind: 'Link', namespace: LINKS_NAMESPACE };
+          const operator = { name: 'linkspan-operator', namespace: LINKS_NAMESPACE };
+          const found = [
+            ...(await fleet.api(member).list(links)),
+            await fleet.api(member).get({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: operator }),
+          ];
+          return found.map((each) => each?.metadata.uid);
+        }),
+      );
+    const before = await uids();
+    const application = (name: string) => ({
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'Application',
+      metadata: { name, namespace },
+    });
+    await fleet.api(HUB).delete(application(ROOT));
+    for (const name of applications) {
+      await fleet.api(HUB).patch(application(name), { metadata: { finalizers: null } });
+      await fleet.api(HUB).delete(application(name));
+      await eventually('it is gone', async () => (await argocd.application(name)) === undefined, DEADLINE_MS);
+    }
+    await repository.remove('argocd');
+    revision = await repository.commit('Make an ApplicationSet', change);
+    for (const object of await repository.objects('argocd')) {
+      if (object.kind === 'AppProject' || object.metadata.name === ROOT) await fleet.api(HUB).apply(object);
+    }
+    for (const name of applications) await argocd.until(name, 'is made by the ApplicationSet', () => true);
+    await argocd.settled(revision, ROOT, ...applications);
+    expect(await uids()).toEqual(before);
   });
 });
