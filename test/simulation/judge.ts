@@ -383,7 +383,7 @@ export class Judge {
     // To an operator that starts, one that somebody has marked as maintained by Kubernetes is no slice of ours.
     if (this.isWritten(object) && !isKeptByKubernetes(object)) return false;
     const service = serviceBehind(this.#east, object);
-    const mayGo = object.kind === 'EndpointSlice' && this.#readings.allow(sender, object);
+    const mayGo = object.kind !== 'Service' && this.#readings.allow(sender, object);
     return mayGo || (service !== undefined && this.isWritten(service));
   }
 

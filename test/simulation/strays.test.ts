@@ -10,6 +10,10 @@ const slice: KubeObject = {
   ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },
   metadata: { namespace: 'shop', name: 'by-hand', labels: { 'kubernetes.io/service-name': 'web-west' } },
 };
+const endpoints: KubeObject = {
+  ...{ apiVersion: 'v1', kind: 'Endpoints' },
+  metadata: { namespace: 'shop', name: 'web-west' },
+};
 const service: KubeObject = {
   ...{ apiVersion: 'v1', kind: 'Service' },
   metadata: { namespace: 'shop', name: 'web-west', labels: { ours: 'true' } },
@@ -33,8 +37,10 @@ function read(...times: readonly (readonly [atMs: number, found: KubeObject | un
 }
 
 describe('a slice that is not ours (C3)', () => {
-  it('may be deleted if its Service was ours when it was read last', () => {
+  it('may be deleted if its Service was ours when it was read last, and so may Endpoints', () => {
     expect(read([1, disowned], [2, service]).allow({ process, sentMs: 3 }, slice)).toBe(true);
+    expect(read([1, disowned], [2, service]).allow({ process, sentMs: 3 }, endpoints)).toBe(true);
+    expect(read([1, service], [2, disowned]).allow({ process, sentMs: 3 }, endpoints)).toBe(false);
   });
 
   it.each([

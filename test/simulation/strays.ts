@@ -6,14 +6,14 @@ import type { Sender } from './world/internet.ts';
 import type { SimulatedProcess } from './world/world.ts';
 
 /** Returns the Service of which an object is endpoints. */
-export const serviceBehind = (
-  east: Pick<HistoryCluster, 'get'>,
-  { kind, metadata }: KubeObject,
-): KubeObject | undefined => {
-  const { namespace, name, labels = {} } = metadata;
-  const service = kind === 'EndpointSlice' ? labels['kubernetes.io/service-name'] : name;
-  return service === undefined || kind === 'Service' ? undefined : east.get('v1', 'Service', namespace, service);
+export const serviceBehind = (east: Pick<HistoryCluster, 'get'>, object: KubeObject): KubeObject | undefined => {
+  const service = nameBehind(object);
+  return service === undefined ? undefined : east.get('v1', 'Service', object.metadata.namespace, service);
 };
+
+/** Returns the name of the Service of which an object is endpoints. */
+const nameBehind = ({ kind, metadata: { name, labels = {} } }: KubeObject): string | undefined =>
+  kind === 'EndpointSlice' ? labels['kubernetes.io/service-name'] : kind === 'Endpoints' ? name : undefined;
 
 /**
  * Whether a slice of ours is left to Kubernetes: somebody has marked it as maintained by that, and it leads from no Service of
@@ -67,7 +67,7 @@ interface Reading {
 }
 
 /**
- * What the operator reads of Services before it deletes slices that are not ours. No precondition of a deletion can name
+ * What the operator reads of Services before it deletes endpoints that are not ours. No precondition of a deletion can name
  * the Service, so that it may stop being ours while the request is on its way. The Service must then have been ours when
  * that process read it last before it sent the request, and one reading is good for one deletion.
  */
@@ -94,9 +94,9 @@ export class Readings {
     this.#readings.push({ process, service, atMs: this.#nowMs(), isClear });
   }
 
-  /** Whether a slice that is not ours may be deleted by what was read of its Service. That reading is used up. */
-  allow({ process, sentMs }: Sender, { metadata: { namespace, labels = {} } }: KubeObject): boolean {
-    const service = `${namespace}/${labels['kubernetes.io/service-name']}`;
+  /** Whether endpoints that are not ours may be deleted by what was read of their Service. That reading is used up. */
+  allow({ process, sentMs }: Sender, endpoints: KubeObject): boolean {
+    const service = `${endpoints.metadata.namespace}/${nameBehind(endpoints)}`;
     const isOfIt = (reading: Reading): boolean => reading.process === process && reading.service === service;
     const last = this.#readings.findLast((reading) => isOfIt(reading) && reading.atMs <= sentMs);
     this.#readings = this.#readings.filter((reading) => !isOfIt(reading) || reading.atMs > sentMs);
