@@ -221,13 +221,14 @@ export class ImportParties {
 
   /**
    * Returns the clusters without a session that may be part of a ServiceImport: those that {@link
-   * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport or are in its recorded order.
+   * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport. While
+   * no cluster has a session, all Links may have vanished at once, and those in the recorded order count as well.
    */
   #silent(standing: Standing): readonly TargetExporter[] {
     const { mayHaveLink, isLinked, exporting, serving } = this.#options;
     const { derived, podServices, imported } = standing;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
-    const recorded = recordedClusters(standing).filter((cluster) => cluster !== '');
+    const recorded = this.#parties.size > 0 ? [] : recordedClusters(standing).filter((cluster) => cluster !== '');
     const having = [...objects.flatMap(importedClusters), ...recorded].filter(mayHaveLink);
     const clusters = [...new Set([...having, ...exporting()])].filter((cluster) => !this.#parties.has(cluster));
     const served = new Set(clusters.length === 0 ? [] : serving());
