@@ -47,4 +47,16 @@ describe('deletions of what was lost twice (E6)', () => {
     for (const key of KEYS) guard.deleted('west', key, () => true, LOST_AT - 1);
     expect(complained[0]).toMatch(/deleted since the policy, unconfirmed/);
   });
+
+  it('count apart for Services of flat networks, which another list has', () => {
+    const complained: string[] = [];
+    const guard = new Guard((what) => complained.push(what));
+    const lack = { before: new Set(KEYS), after: new Set<string>(), there: () => KEYS };
+    guard.lost('lose all', ['west'], { ...lack, flat: new Set(KEYS.slice(10)) });
+    for (const key of KEYS) guard.deleted('west', key, () => true, ASKED_AT);
+    expect(complained).toEqual([]);
+    guard.lost('lose all', ['west'], { ...lack, flat: new Set(KEYS.slice(11)) });
+    for (const key of KEYS) guard.deleted('west', key, () => true, ASKED_AT);
+    expect(complained).toHaveLength(1);
+  });
 });

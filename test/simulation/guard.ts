@@ -56,6 +56,15 @@ const podsOf = (slice: KubeObject): readonly string[] => {
   );
 };
 
+/** Keys of the Services of a target that are exported for flat networks. */
+export const flatOf = (target: HistoryCluster): Exported =>
+  new Set(
+    target
+      .list('v1', 'Service')
+      .filter(({ metadata }) => metadata.labels?.[EXPORT_LABEL] === 'remote-discovery')
+      .map(keyOf),
+  );
+
 /** Keys of the Services of a target that join federated Services. */
 export const membersOf = (target: HistoryCluster): Exported =>
   new Set(
@@ -74,6 +83,8 @@ export interface Lack {
    * either may take others with it, so that they are counted apart. @default - none
    */
   readonly again?: Exported;
+  /** Services that were exported for flat networks: a list of their own has them. @default - none */
+  readonly flat?: ReadonlySet<string>;
   /** Since when the operator may know of it; Infinity while it cannot. @default - from the beginning */
   readonly knownMs?: () => number;
   /** Keys of all that there is for a target cluster: what has nothing yet is no loss. */
@@ -126,10 +137,15 @@ export class Guard {
    * A target lost what is in `before` and not in `after`.
    * @param clusters names of the target clusters as which it is mirrored
    */
-  lost(what: string, clusters: readonly string[], { before, after, again = new Set(), there, knownMs }: Lack): void {
+  lost(
+    what: string,
+    clusters: readonly string[],
+    { before, after, again = new Set(), flat = new Set(), there, knownMs }: Lack,
+  ): void {
     const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
     const loss = lossOf(what, knownMs);
-    // Another list has them.
+    // Other lists have these.
+    const ofFlat = lossOf(`${what}, of flat Services`, knownMs);
     const byHand = lossOf(`${what}, of slices made by hand`, knownMs);
     const twice = lossOf(`${what}, which was not the first loss of them`, knownMs);
     for (const cluster of clusters) {
@@ -142,7 +158,7 @@ export class Guard {
       const had = new Set(kept);
       const put = (key: string, by: Loss): unknown => losses.set(key, { loss: by, former: losses.get(key) });
       for (const key of again) if (losses.has(key)) put(key, twice);
-      for (const key of gone) if (had.has(key)) put(key, isByHand(key) ? byHand : loss);
+      for (const key of gone) if (had.has(key)) put(key, isByHand(key) ? byHand : flat.has(key) ? ofFlat : loss);
     }
   }
 

@@ -28,7 +28,7 @@ import {
 import { mendSpoiled, putHostileService, putHostileSlice, removeHostile, spoil, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
 import { fail, forbid, lag } from './failing.ts';
-import { exportedBy, keyOfMirror, membersOf } from './guard.ts';
+import { exportedBy, flatOf, keyOfMirror, membersOf } from './guard.ts';
 import type { History } from './history.ts';
 import { Judge } from './judge.ts';
 import { clusterOf } from './link-state.ts';
@@ -511,16 +511,17 @@ export class Stage {
 
   /** Lets a target lose something without anybody deleting it. */
   lose(name: TargetName, what: string, lose: (target: HistoryCluster) => unknown): void {
-    const [before, members] = [exportedBy(this.targets[name]), membersOf(this.targets[name])];
+    const was = this.targets[name];
+    const [before, flat, members] = [exportedBy(was), flatOf(was), membersOf(was)];
     const clusters = LINKS.flatMap((link) => (TARGET_OF[link] === name ? (this.#clusterOf(link) ?? []) : []));
     const told = this.parts.map((part) => part.lose?.(name, what, clusters));
-    lose(this.targets[name]);
+    lose(was);
     const target = this.targets[name];
     const knownMs = this.#firstAskedMs(target);
     for (const each of told) each?.(knownMs);
     const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
     this.judge.guard.lost(what, clusters, {
-      ...{ before, after: exportedBy(target), knownMs },
+      ...{ before, after: exportedBy(target), flat, knownMs },
       there: (cluster) =>
         mirrors
           .filter(({ metadata: { labels } }) => labels?.['mirror.linkerd.io/cluster-name'] === cluster)
