@@ -12,8 +12,8 @@ import type { Network } from '../kube/network.ts';
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
   /**
-   * Returns what to probe, all at once; one answer is enough. Called before each probe, since addresses change. Undefined if it is
-   * not known yet, and nothing is found.
+   * Returns what to probe, all at once; one answer is enough. Called before each probe, since addresses change.
+   * Undefined if it is not known yet, and nothing is found.
    */
   readonly targets: () => readonly ProbeTarget[] | undefined;
   readonly network: Pick<Network, 'probe'>;
@@ -75,11 +75,11 @@ function probeAny(
   options: ProbeOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const ended = new AbortController();
   return withDeadline(options.settings.timeoutMs, signal, async (until) => {
-    until.addEventListener('abort', () => ended.abort(until.reason), { once: true });
+    const ended = new AbortController();
+    const either = AbortSignal.any([until, ended.signal]);
     try {
-      await Promise.any(targets.map((target) => probe(target, options, ended.signal)));
+      await Promise.any(targets.map((target) => probe(target, options, either)));
       return undefined;
     } catch (error) {
       const host = targets.at(-1)?.host;
