@@ -17,7 +17,7 @@ import { type Assignment, assignmentOf, type LinkRead, seniorityOf, type Served 
 import { isLinked } from './listed.ts';
 import { Records } from './records.ts';
 import { Roster } from './roster.ts';
-import type { Session } from './session.ts';
+import { Session } from './session.ts';
 import { type AnySession, Sessions, type SessionsOptions } from './sessions.ts';
 
 /** Number of clusters that are reconciled at once. */
@@ -242,8 +242,8 @@ export class Clusters {
       }
       case 'nothing':
         if (running === undefined) break;
-        await this.#sessions.leave(cluster, running);
-        return this.#ended(running);
+        if (running instanceof Session) await running.revokeConfirmation();
+        return this.#end(cluster, running);
     }
     this.#links.judge(cluster);
     return {};
@@ -323,10 +323,6 @@ export class Clusters {
    */
   async #end(cluster: string, session: AnySession): Promise<Outcome> {
     await this.#sessions.end(cluster, session);
-    return this.#ended(session);
-  }
-
-  #ended(session: AnySession): Outcome {
     // The Link may be waiting for its Lease, to be served for another cluster.
     this.#enqueue(session.link);
     return { again: true };

@@ -7,7 +7,9 @@ import { Credentials, type CredentialsOptions } from '../target/credentials.ts';
 import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
-/** The command names the Link and its namespace: the context of a target may have another name than its Link (rule P4). */
+/**
+ * The command names the Link and its namespace: the context of a target may have another name than its Link (rule P4).
+ */
 export const mintCommand = (
   link: string,
   { namespace, controlPlaneNamespace }: Pick<SharedEnvironment['config'], 'namespace' | 'controlPlaneNamespace'>,

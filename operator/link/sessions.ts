@@ -135,12 +135,6 @@ export class Sessions {
     if (isComplete) link.cleared();
   }
 
-  /** Ends the session of a cluster, which is left to another controller. */
-  async leave(cluster: string, session: AnySession): Promise<void> {
-    if (session instanceof Session) await session.revokeConfirmation();
-    await this.end(cluster, session);
-  }
-
   /** Ends the session of a cluster. Once this resolves, the session writes nothing. */
   async end(cluster: string, session: AnySession): Promise<void> {
     const link = this.#options.links.get(session.link);
