@@ -165,10 +165,10 @@ export function refreshedSlices(
 }
 
 /**
- * Returns a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing slices. If the addresses
- * are not known, they are taken from these slices, and so are the port and identity that belong to them. If the verdict is
- * not known, these endpoints tell it. Without such endpoints, the last verdict says whether the gateway is alive. Without
- * any verdict, the gateway is taken to be alive.
+ * Returns a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing slices. If the
+ * addresses are not known, they are taken from these slices, and so are the port and identity that belong to them. If
+ * the verdict is not known, these endpoints tell it. Without such endpoints, the last verdict says whether the gateway
+ * is alive. Without any verdict, the gateway is taken to be alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

@@ -148,7 +148,10 @@ async function lookup(
   return answer;
 }
 
-/** Takes in an answer. One without any usable address drops none, nor does one drop any of a family that it is not about. */
+/**
+ * Takes in an answer. One without any usable address drops none, nor does one drop any of a family that it is not
+ * about.
+ */
 function remember(known: Answers, answer: readonly string[], unanswered: IpFamily | undefined): void {
   if (answer.length === 0) return;
   for (const [address, missed] of known) {

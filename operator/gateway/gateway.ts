@@ -1,7 +1,7 @@
 /**
- * A Link's gateway as it is observed: its addresses, and whether it is alive. Addresses, port, identity and probe change
- * together, once the new addresses are known: no mirror ever has the addresses of one gateway with the port or identity
- * of another, no gateway is probed as another is, and a failed lookup keeps the gateway in use.
+ * A Link's gateway as it is observed: its addresses, and whether it is alive. Addresses, port, identity and probe
+ * change together, once the new addresses are known: no mirror ever has the addresses of one gateway with the port or
+ * identity of another, no gateway is probed as another is, and a failed lookup keeps the gateway in use.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type GatewaySettings, type LinkSettings, probeName, type ProbeSettings } from '../../crds/index.ts';
