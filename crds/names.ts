@@ -36,6 +36,9 @@ export const isLabelKey = (text: string): boolean => {
   );
 };
 
+/** Key of an annotation: as of a label, but capitals are allowed anywhere. */
+export const isAnnotationKey = (text: string): boolean => isLabelKey(text.toLowerCase());
+
 /** Value of a label; the empty string is one. */
 export const isLabelValue = (text: string): boolean =>
   text === '' || (text.length <= LABEL_MAX_LENGTH && QUALIFIED_PART.test(text));

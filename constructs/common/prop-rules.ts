@@ -4,7 +4,14 @@
  */
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import { addressProblem } from '../../crds/gateway-address.ts';
-import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue, isServiceName } from '../../crds/names.ts';
+import {
+  isAnnotationKey,
+  isDnsLabel,
+  isDnsSubdomain,
+  isLabelKey,
+  isLabelValue,
+  isServiceName,
+} from '../../crds/names.ts';
 
 const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/;
 
@@ -130,9 +137,7 @@ export const annotationsErrors = (
   const bytes = Buffer.byteLength(Object.entries(all).flat().join(''));
   return [
     ...Object.keys(all).map((key) =>
-      isLabelKey(key.toLowerCase())
-        ? undefined
-        : fieldError(fieldPath(path, key), key, 'must be a valid annotation key'),
+      isAnnotationKey(key) ? undefined : fieldError(fieldPath(path, key), key, 'must be a valid annotation key'),
     ),
     bytes <= MAX_ANNOTATIONS_BYTES
       ? undefined

@@ -33,15 +33,9 @@ export const readProps = <P extends object>(schema: PropsSchema<P>, given: unkno
  * Returns the props for a construct: those given, or the stand-in if they are invalid, which is recorded.
  * @param rules applied to the part of the props that the schema accepts
  */
-export const acceptProps = <P extends object>(
-  construct: Construct,
-  schema: PropsSchema<P>,
-  given: P | undefined,
-  standIn: P | undefined,
-  rules: (props: P) => PropsRules,
-): P => {
-  watchNames(construct);
-  return acceptOptions(construct, schema, given, standIn, rules);
+export const acceptProps = <P extends object>(...of: Parameters<typeof acceptOptions<P>>): P => {
+  watchNames(of[0]);
+  return acceptOptions<P>(...of);
 };
 
 /** The same for a construct of the user, whose objects are not ours to judge. */

@@ -6,7 +6,7 @@ import { ApiObject, type ApiObjectMetadata, JsonPatch } from 'cdk8s';
 import { type IPodSelector, Protocol, Service, ServiceType } from 'cdk8s-plus-27';
 import type { Construct } from 'constructs';
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
-import { isLabelKey } from '../../crds/names.ts';
+import { isAnnotationKey, isLabelKey } from '../../crds/names.ts';
 import { isIpAddress } from '../../crds/network.ts';
 import { Annotation, Default, Label, Value } from '../../crds/wire.ts';
 import { cidr } from '../common/cidr.ts';
@@ -194,7 +194,7 @@ export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (Fi
       const path = fieldPath('service.annotations', key);
       if (OWN_ANNOTATIONS.has(key))
         return fieldError(path, value, 'must not be set: the gateway sets it', 'use the props of the gateway');
-      return isLabelKey(key.toLowerCase()) ? undefined : fieldError(path, value, 'must be a valid annotation key');
+      return isAnnotationKey(key) ? undefined : fieldError(path, value, 'must be a valid annotation key');
     }),
   ];
 };

@@ -17,6 +17,7 @@ import type { SharedEnvironment } from '../served/environment.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
+import { isConfirmed } from '../target/aspect.ts';
 import { decideFederation, type FederationDecision } from './decide.ts';
 import { ownedOf } from './desired.ts';
 import { listedClusters, membershipOf } from './membership.ts';
@@ -239,10 +240,3 @@ function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): Mirr
 /** Reports whether a target shows no Service, or one that cannot be a member. */
 const hasLeft = ({ knowledge, service }: TargetParty): boolean =>
   knowledge === 'known' && (service === undefined || invalidShape(service) !== undefined);
-
-/** Reports whether a target, asked for one Service, has confirmed what it shows of it. Asks the target if need be. */
-function isConfirmed(members: FederationParty['members'], key: string): boolean {
-  if (members.confirms(key)) return true;
-  members.ask(key);
-  return false;
-}

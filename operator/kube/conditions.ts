@@ -62,6 +62,12 @@ export function setCondition(
   return [...previous.slice(0, at), condition, ...previous.slice(at + 1).filter(({ type }) => type !== next.type)];
 }
 
+/** Names the first `max` of many for a message, and says how many more there are. */
+export const firstOf = (names: readonly string[], max: number): string => {
+  const shown = names.slice(0, max).join(', ');
+  return names.length > max ? `${shown} and ${names.length - max} more` : shown;
+};
+
 /** The fields of a status that is read back: foreign data. */
 export type Fields = Readonly<Record<string, unknown>>;
 

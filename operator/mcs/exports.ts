@@ -4,7 +4,7 @@
  */
 import type { ImportPort, ImportType } from '../../constructs/rendered/index.ts';
 import { MAX_ANNOTATIONS_BYTES, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
-import { isLabelKey, isLabelValue } from '../../crds/names.ts';
+import { isAnnotationKey, isLabelKey, isLabelValue } from '../../crds/names.ts';
 import { Annotation } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { IpFamily, Service } from '../kube/objects.ts';
@@ -16,8 +16,8 @@ export const MAX_PORTS = 100;
 /** Maximum number of exported labels, and of exported annotations. */
 const MAX_METADATA = 64;
 /**
- * Longest value of an annotation, in characters. A longer value is ignored, and so is what makes all of them longer than
- * annotations may be.
+ * Longest value of an annotation, in characters. A longer value is ignored, and so is what makes all of them longer
+ * than annotations may be.
  */
 const MAX_ANNOTATION = 4_096;
 /** Longest `trafficDistribution` of a Service, in characters. A longer value is ignored. */
@@ -98,7 +98,7 @@ export function readExport(
       labels: metadataOf(spec?.exportedLabels, (key, value) => isLabelKey(key) && isLabelValue(value)),
       annotations: metadataOf(
         spec?.exportedAnnotations,
-        (key, value) => isLabelKey(key.toLowerCase()) && value.length <= MAX_ANNOTATION,
+        (key, value) => isAnnotationKey(key) && value.length <= MAX_ANNOTATION,
       ),
       opaquePorts: textOf(service.metadata.annotations?.[Annotation.opaquePorts], MAX_ANNOTATION),
     },

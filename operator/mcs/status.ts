@@ -3,7 +3,7 @@
  * writes only the statuses of its own cluster. Pure.
  */
 import { Label } from '../../crds/wire.ts';
-import { type Condition, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
+import { type Condition, firstOf, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Conflict, Resolution } from './conflicts.ts';
 import type { ImportDecision } from './decide.ts';
@@ -104,8 +104,5 @@ const conditionsOf = (
 /** Reports whether a slice has the label by which software that uses the MCS API selects slices. */
 const isImported = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.importedService] !== undefined;
 
-const named = (clusters: readonly string[]): string => {
-  const shown = clusters.slice(0, MAX_NAMED).join(', ');
-  if (clusters.length === 0) return 'no cluster';
-  return clusters.length > MAX_NAMED ? `${shown} and ${clusters.length - MAX_NAMED} more` : shown;
-};
+const named = (clusters: readonly string[]): string =>
+  clusters.length === 0 ? 'no cluster' : firstOf(clusters, MAX_NAMED);

@@ -2,6 +2,7 @@
  * Messages for users about a target that cannot be read, or can be read only in part: the problem, its effect on
  * mirrors, and the remedy.
  */
+import { firstOf } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
@@ -42,14 +43,9 @@ export function targetProblem({ error, namespaces }: TargetObstacle): TargetProb
   return {
     reason: 'NamespaceForbidden',
     event: 'NamespaceForbidden',
-    problem: `namespace ${named(namespaces)} of the target may not be read: ${describe(error)}`,
+    problem: `namespace ${firstOf(namespaces, MAX_NAMED)} of the target may not be read: ${describe(error)}`,
     fate: 'what is mirrored from there stays as it is',
     remedy:
       '. Create it there and apply the Role that RemoteAccess renders for it, or take it off spec.targetNamespaces',
   };
-}
-
-function named(namespaces: readonly string[]): string {
-  const shown = namespaces.slice(0, MAX_NAMED).join(', ');
-  return namespaces.length > MAX_NAMED ? `${shown} and ${namespaces.length - MAX_NAMED} more` : shown;
 }

@@ -95,15 +95,18 @@ export interface Certainty {
 }
 
 /** Implements {@link Certainty.confirmsGone} for an aspect. */
-export function confirmsGone(aspect: Pick<Aspect<unknown>, 'get' | 'confirms' | 'ask'>, key: string): boolean {
-  if (aspect.get(key) !== undefined) return false;
-  if (aspect.confirms(key)) return true;
-  aspect.ask(key);
-  return false;
-}
+export const confirmsGone = (aspect: Pick<Aspect<unknown>, 'get' | 'confirms' | 'ask'>, key: string): boolean =>
+  aspect.get(key) === undefined && isConfirmed(aspect, key);
 
 /** Answers of a target about single Services. */
 export type Answers = Pick<Aspect<unknown>, 'confirms' | 'ask' | 'forget'>;
+
+/** Reports whether a target, asked for one Service, has confirmed what is seen of it. Asks the target if need be. */
+export function isConfirmed(answers: Pick<Answers, 'confirms' | 'ask'>, key: string): boolean {
+  if (answers.confirms(key)) return true;
+  answers.ask(key);
+  return false;
+}
 
 /** Answers of a cluster that exports nothing: whatever was derived from it may be removed. */
 export const ALWAYS_GONE: Certainty & Answers = {
