@@ -88,7 +88,7 @@ export const GATEWAY: readonly Defect[] = [
     tests: ['test/operator/gateway/probe.test.ts'],
     name: 'L159 a probe asks the first address alone',
     rule: 'L159',
-    find: 'await Promise.any(targets.map((target) => probe(target, options, ended.signal)));',
-    replace: 'await Promise.any(targets.slice(0, 1).map((target) => probe(target, options, ended.signal)));',
+    find: 'await Promise.any(targets.map((target) => probe(target, options, either)));',
+    replace: 'await Promise.any(targets.slice(0, 1).map((target) => probe(target, options, either)));',
   },
 ];
