@@ -1,5 +1,5 @@
 /** What of Linkspan runs in a cluster: how the operator and the gateway were installed, and the Links. Nothing is written. */
-import { OPERATOR_CONTAINER, OPERATOR_NAME } from '../../../crds/wire.ts';
+import { credentialsName, OPERATOR_CONTAINER, OPERATOR_NAME } from '../../../crds/wire.ts';
 import { propSettings } from '../../../crds/operator-settings.ts';
 import type { MulticlusterProps } from '../../../constructs/index.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
@@ -11,6 +11,7 @@ import { givenFlags, type OperatorDeployment } from '../common/operator-settings
 import { readable } from '../common/readable.ts';
 import { installedProps } from '../install/manifests.ts';
 import { findRecord } from '../install/survey.ts';
+import { secretNameOf } from '../link/held.ts';
 import type { InitFlags } from './flags.ts';
 
 /** A Link, and what its credentials say of its target. */
@@ -62,9 +63,11 @@ export const findRunning = async (
       tried(() => cluster.find<Secret>(SECRETS, { namespace: within, name }), undefined);
     const found = await Promise.all(
       links.map(async (link): Promise<FoundLink> => {
-        const name = link.spec?.clusterCredentialsSecret ?? '';
-        const [own, copy] =
-          name === '' ? [] : await Promise.all([namespace, linkerdNamespace].map((each) => credentialsOf(each, name)));
+        const cluster = link.spec?.targetClusterName ?? link.metadata.name;
+        const [own, copy] = await Promise.all([
+          credentialsOf(namespace, secretNameOf(link, cluster)),
+          credentialsOf(linkerdNamespace, credentialsName(cluster)),
+        ]);
         const read = readCredentials(own);
         return { link, server: read.ok ? read.access.access.server : undefined, isFlat: copy !== undefined };
       }),

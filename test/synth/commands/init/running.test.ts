@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
-import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
+import { EXPORTED, link, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { deploymentRef, serveDeployments } from '../../../support/linkerd-install.ts';
 import { linkspanHere } from '../../in-process.ts';
@@ -241,6 +241,30 @@ onEachBacking('linkspan init where Linkspan runs', (backing) => {
         }
         expect(await renderedContainer(output, name)).toEqual(await liveContainer(client));
       }
+    },
+    SLOW_MS,
+  );
+
+  test.each([
+    ['a name of its own, and a Secret of another', { clusterCredentialsSecret: 'own' }],
+    ['a name of its own, and no Secret that it names', { clusterCredentialsSecret: undefined }],
+  ])(
+    'Linkerd has credentials of the target of a Link with %s: the file is flat',
+    async (_, fields) => {
+      for (const { client } of [east, west]) for (const name of ['east', 'west']) await client.delete(linkRef(name));
+      const own = { type: 'mirror.linkerd.io/remote-kubeconfig', data: { kubeconfig: '' } };
+      const secret = (name: string, within: string) => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace: within },
+        ...own,
+      });
+      await east.client.apply(secret('cluster-credentials-west', 'linkerd'));
+      await east.client.apply(link('production', { targetClusterName: 'west', ...fields }));
+      const file = join(await mkdtemp(join(directory, 'named-')), 'linkspan.yaml');
+      const { stderr } = await run('init', `--file=${file}`);
+      await east.client.delete(linkRef('production'));
+      expect(parseYaml(await readFile(file, 'utf8')), stderr).toMatchObject({ flat: true });
     },
     SLOW_MS,
   );
