@@ -69,12 +69,15 @@ export class HeldDeletions {
     else void recorded.then(confirm);
   }
 
-  /** Returns the digests of the keys whose deletion the user has confirmed, and which still have objects. */
+  /**
+   * Returns the digests of the keys whose deletion the user has confirmed, and which still have objects. They are to be
+   * recorded.
+   */
   confirmed(): ReadonlySet<Digest> {
-    const { digests } = this.#losses.confirmed;
+    const { confirmed } = this.#losses;
     // Each renewal of the Lease asks: the states of everything are not computed for nothing.
-    if (digests.size > 0) this.#retainConfirmed(this.#states());
-    return digests;
+    if (confirmed.digests.size > 0) this.#retainConfirmed(this.#states());
+    return confirmed.record();
   }
 
   /** Makes the deletions that the user confirmed before a restart. */

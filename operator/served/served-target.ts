@@ -103,7 +103,7 @@ export class ServedTarget {
     const { listener, policy = () => undefined } = options;
     const target = admittedOf(options.target, policy);
     this.#target = target;
-    const losses = new Losses();
+    const losses = new Losses(() => void record?.());
     const isCountedOneByOne = (): boolean => policy() !== undefined;
     const limit = { setting: 'maxMirrors', most: config.maxMirrors, report, listener } as const;
     const services = { ...limit, isCountedOneByOne };

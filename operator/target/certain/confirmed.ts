@@ -14,9 +14,31 @@ const digestOf = (key: string): Digest => createHash('sha256').update(key).diges
 
 export class Confirmed {
   readonly #digests = new Set<Digest>();
+  readonly #outdated: () => void;
+  /** The digests that are on record, of which some may be forgotten by now. */
+  #recorded: ReadonlySet<Digest> = new Set();
+
+  /**
+   * @param outdated called when the target exports a key again that is on record as confirmed. Until the record is
+   *   written anew, an operator that is started would take another loss of this key for confirmed
+   */
+  constructor(outdated: () => void) {
+    this.#outdated = outdated;
+  }
 
   get digests(): ReadonlySet<Digest> {
     return this.#digests;
+  }
+
+  /** Whether no key is confirmed, or on record as confirmed. */
+  get isEmpty(): boolean {
+    return this.#digests.size === 0 && this.#recorded.size === 0;
+  }
+
+  /** Returns the digests to record. From now on, they are taken to be on record. */
+  record(): ReadonlySet<Digest> {
+    if (!this.isEmpty) this.#recorded = new Set(this.#digests);
+    return this.#recorded;
   }
 
   has(key: string): boolean {
@@ -35,7 +57,10 @@ export class Confirmed {
    * Forgets a key that the target exports again. If the key is lost once more, its deletion needs a new confirmation.
    */
   forget(key: string): void {
-    if (this.#digests.size > 0) this.#digests.delete(digestOf(key));
+    if (this.isEmpty) return;
+    const digest = digestOf(key);
+    this.#digests.delete(digest);
+    if (this.#recorded.has(digest)) this.#outdated();
   }
 
   /** Forgets all but these keys. */

@@ -79,8 +79,8 @@ export class SortLosses {
 
   /** Whether no key is held, confirmed or about to go, so that a change of an export has no effect here. */
   get isIdle(): boolean {
-    const sizes = [this.#held.size, this.#leaving.size, this.#lacked.size, this.#confirmed.digests.size];
-    return sizes.every((size) => size === 0);
+    const sizes = [this.#held.size, this.#leaving.size, this.#lacked.size];
+    return this.#confirmed.isEmpty && sizes.every((size) => size === 0);
   }
 
   /** Whether so many keys are leaving that {@link forgetGone} should be called. */
@@ -180,7 +180,7 @@ export class Losses {
    * Names of the keys whose deletion the user has confirmed, now or before a restart. If a list lacks such a key, its
    * deletion is not held again.
    */
-  readonly confirmed = new Confirmed();
+  readonly confirmed: Confirmed;
   readonly #sorts: SortLosses[] = [];
   /**
    * Text that goes into the hash of the confirmation, and distinguishes the present loss from earlier ones. It consists
@@ -189,6 +189,11 @@ export class Losses {
    * differs even if the user confirmed the earlier loss while the Link could not be read.
    */
   #former = '';
+
+  /** @param outdated called when the record of what was confirmed must be written anew, as {@link Confirmed} says */
+  constructor(outdated: () => void = () => undefined) {
+    this.confirmed = new Confirmed(outdated);
+  }
 
   /**
    * Adds an aspect.

@@ -338,4 +338,12 @@ export const LINK: readonly Defect[] = [
     replace: 'type + reason !== undefined',
     tests: ['test/operator/link/link.test.ts'],
   },
+  {
+    name: 'an export that comes back stays on record as confirmed to go until the next renewal',
+    file: 'operator/target/certain/confirmed.ts',
+    rule: 'L165',
+    find: '    if (this.#recorded.has(digest)) this.#outdated();\n',
+    replace: '',
+    tests: ['test/operator/served/held.test.ts'],
+  },
 ];

@@ -665,4 +665,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L160 annotations may be of any size together', 'L160 exported annotations may be of any size together'],
     outside: 'nobody writes as many annotations in a history',
   },
+  {
+    rule: 'L165',
+    by: 'histories, one of 7,000',
+    defects: ['an export that comes back stays on record as confirmed to go until the next renewal'],
+    outside: 'one of 7,000 histories draws it',
+  },
 ];

@@ -29,6 +29,8 @@ let held: HeldDeletions;
 let released: Set<string>;
 /** What is to be put on record; undefined: nothing has to be. */
 let recorded: PromiseWithResolvers<void> | undefined;
+/** How often something was to be put on record. */
+let records: number;
 /** Whether the target is being read. */
 let isRead: boolean;
 
@@ -50,6 +52,7 @@ beforeEach(() => {
   report = new RecordedReport();
   released = new Set();
   recorded = undefined;
+  records = 0;
   isRead = true;
   target = servedTarget();
   held = target.held;
@@ -57,7 +60,10 @@ beforeEach(() => {
 
 function servedTarget(): ServedTarget {
   const served = new ServedTarget({
-    record: () => recorded?.promise,
+    record: () => {
+      records += 1;
+      return recorded?.promise;
+    },
     link: 'west',
     cluster: 'west',
     target: {
@@ -225,6 +231,28 @@ describe('deletions that a list asks for (E6)', () => {
         if (!isToldFirst) expect(releasedBy(() => next.held.resume(digests))).toEqual(mirrored);
         expect([next.held.count, next.mirrored.decides('shop/web-3')]).toEqual([0, true]);
       }
+    });
+
+    it('are put on record anew once one that is on record is exported again, by a watch or by a list', () => {
+      confirm();
+      held.confirmed();
+      const before = records;
+      for (const key of ['shop/web-0', 'shop/web-1']) {
+        // Its mirror is gone, and so is its confirmation; the record has both still.
+        mirrored.delete(key);
+        held.relisted(undefined);
+        exported.add(key);
+      }
+      expect(records).toBe(before);
+      target.mirrored.noted('shop/web-0');
+      expect(records).toBe(before + 1);
+      mirrored.add('shop/web-1');
+      held.relisted(undefined);
+      expect(records).toBe(before + 2);
+      expect(held.confirmed().size).toBe(10);
+      held.relisted(undefined);
+      target.mirrored.noted('shop/web-0');
+      expect(records).toBe(before + 2);
     });
 
     it('are forgotten as they go, and as the target has them again', () => {
