@@ -307,7 +307,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
       const object = serviceExport && { ...serviceExport, kind: SERVICE_EXPORTS.kind };
       report.say(key, refusals[0] ?? failure, object);
     }
-    if (errors.length > 0) return {};
+    // Another operator may have taken it over since this was decided: the statuses are its own then.
+    if (errors.length > 0 || this.#isAnothers(key)) return {};
     const awaited = parties.awaited(exports);
     const waitMs = Math.max(0, ...awaited.values());
     const waits = {

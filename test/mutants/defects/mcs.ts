@@ -175,4 +175,12 @@ export const MCS: readonly Defect[] = [
     find: 'Object.fromEntries(first.filter(fits))',
     replace: 'Object.fromEntries(first)',
   },
+  {
+    name: 'L169 a status is written over a ServiceImport that another operator has taken over since',
+    file: 'operator/mcs/derivation.ts',
+    rule: 'L169',
+    find: 'if (errors.length > 0 || this.#isAnothers(key)) return {};',
+    replace: 'if (errors.length > 0) return {};',
+    tests: ['test/operator/mcs/imports.test.ts'],
+  },
 ];

@@ -671,4 +671,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['an export that comes back stays on record as confirmed to go until the next renewal'],
     outside: 'one of 7,000 histories draws it',
   },
+  {
+    rule: 'L169',
+    by: 'histories, one of 20,000',
+    defects: ['L169 a status is written over a ServiceImport that another operator has taken over since'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

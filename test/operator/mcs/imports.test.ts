@@ -55,6 +55,8 @@ describe('the controller of ServiceImports', () => {
   let sinceMs: number;
   let timesReadable: number;
   let writesAtOnce: number;
+  /** Called after each write of the controller, before it goes on. */
+  let afterWrite: () => Promise<void>;
   let importSettledMs: number;
   /** How long the Service of a pod that is gone stays. */
   let podGraceMs: number;
@@ -86,6 +88,7 @@ describe('the controller of ServiceImports', () => {
     timesReadable = 0;
     importSettledMs = 60_000;
     writesAtOnce = 32;
+    afterWrite = async () => undefined;
     podGraceMs = 0;
     retryCapMs = 20;
     pods = { lacks: () => confirms, ask: () => undefined, forget: () => undefined };
@@ -133,7 +136,13 @@ describe('the controller of ServiceImports', () => {
       env: {
         ...env,
         mayWrite: () => mayWrite,
-        writes: new FairSemaphore(writesAtOnce),
+        writes: new (class extends FairSemaphore {
+          override async run<T>(...of: Parameters<FairSemaphore['run']>): Promise<T> {
+            const written = await super.run(...of);
+            await afterWrite();
+            return written as T;
+          }
+        })(writesAtOnce),
         config: { ...env.config, endpointMirrorGraceMs: podGraceMs },
         tuning: { ...env.tuning, importSettledMs, retryBackoff: { baseMs: 5, capMs: retryCapMs } },
       },
@@ -609,6 +618,20 @@ describe('the controller of ServiceImports', () => {
     );
     expect(operators()).toEqual(['other', 'other']);
     expect(await writes()).toEqual([]);
+  });
+
+  it('writes no status once another operator is seen to have taken over what it has just written (K7, L169)', async () => {
+    stage.put(namespace('other'));
+    exportHere();
+    afterWrite = async () => {
+      if (operators()[0] !== 'linkerd-multicluster') return;
+      name(live()!, 'other');
+      name(derived()!, 'other');
+      await eventually('it is seen', async () => imports.partsOf('a').size === 0);
+    };
+    await start(target('a'));
+    await eventually('it is said', async () => events.includes('ServiceExport shop/web Warning ServedByAnother'));
+    expect([operators(), live()?.status, exported().status]).toEqual([['other', 'other'], undefined, undefined]);
   });
 
   it('deletes nothing that names no operator and has nothing of its own (K7)', async () => {
