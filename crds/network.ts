@@ -30,6 +30,13 @@ export const isNetwork = (cidr: string): boolean => {
   return networkOf(cidr) === `${isIP(address) === 4 ? address : canonical(address)}/${bits}`;
 };
 
+/** Reports whether a network is a part of another, and not all of it. Both must be in CIDR notation. */
+export const isPartOf = (part: string, whole: string): boolean => {
+  const [address = '', bits] = part.split('/');
+  const [, wholeBits = ''] = whole.split('/');
+  return Number(bits) > Number(wholeBits) && networkOf(`${address}/${wholeBits}`) === networkOf(whole);
+};
+
 /** An IPv6 address as short as it can be. */
 const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
 

@@ -1,13 +1,15 @@
 /** Errors of the props of MirrorOperator. */
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
+import { isPartOf } from '../../crds/network.ts';
 import { isProtectedNamespace, PROTECTED_KIND } from '../../crds/operator-values.ts';
+import { parseSelector } from '../../crds/selector.ts';
 import { Default, OperatorPort } from '../../crds/wire.ts';
 import { cidr } from '../common/cidr.ts';
 import { podErrors } from '../common/pod-props.ts';
 import { dnsLabel, imageReference, portNumber } from '../common/prop-rules.ts';
 import { scraperErrors } from '../common/scrape-policy.ts';
 import { OWN_POD_KEYS } from './pods.ts';
-import type { MirrorOperatorProps, NetworkPolicyPeer } from './props.ts';
+import type { IpBlock, MirrorOperatorProps, NetworkPolicyPeer } from './props.ts';
 import { operatorSettingsErrors } from './settings.ts';
 
 /** Ports of Linkerd's proxy, which shares the pods' network. */
@@ -61,21 +63,39 @@ const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError |
           'name peers, or leave networkPolicy out to allow all',
         ),
       ]
-    : peers.flatMap((peer, index) => {
+    : peers.flatMap((peer, index): readonly (FieldError | undefined)[] => {
         const path = `networkPolicy.from[${index}]`;
         const { ipBlock, ...selectors } = peer;
         const isSelecting = Object.keys(selectors).length > 0;
-        if (ipBlock === undefined) {
-          return isSelecting ? [] : [fieldError(path, peer, 'must have podSelector, namespaceSelector or ipBlock')];
-        }
+        if (ipBlock === undefined && !isSelecting)
+          return [fieldError(path, peer, 'must have podSelector, namespaceSelector or ipBlock')];
+        if (ipBlock === undefined) return selectorErrors(path, peer);
         return [
           isSelecting
             ? fieldError(path, undefined, 'must not have both ipBlock and selectors', 'write two peers')
             : undefined,
-          cidr(`${path}.ipBlock.cidr`, ipBlock.cidr),
-          ...(ipBlock.except ?? []).map((each, at) => cidr(`${path}.ipBlock.except[${at}]`, each)),
+          ...networkErrors(`${path}.ipBlock`, ipBlock),
         ];
       });
+
+const networkErrors = (path: string, { cidr: whole, except = [] }: IpBlock): readonly (FieldError | undefined)[] => {
+  const invalid = cidr(`${path}.cidr`, whole);
+  const partOf = (at: string, part: string): FieldError | undefined =>
+    invalid === undefined && !isPartOf(part, whole)
+      ? fieldError(at, part, `must be a part of ${whole}, and not all of it`, 'name a network within it, or remove it')
+      : undefined;
+  return [
+    invalid,
+    ...except.map((each, index) => cidr(`${path}.except[${index}]`, each) ?? partOf(`${path}.except[${index}]`, each)),
+  ];
+};
+
+/** Errors of the selectors of a peer. */
+const selectorErrors = (path: string, peer: NetworkPolicyPeer): readonly FieldError[] =>
+  (['podSelector', 'namespaceSelector'] as const).flatMap((name) => {
+    const read = parseSelector(peer[name], `${path}.${name}`);
+    return read.ok ? [] : read.errors;
+  });
 
 const envErrors = (env: Readonly<Record<string, string>>): readonly (FieldError | undefined)[] =>
   Object.entries(env).map(([name, value]) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isCidr, isIpAddress, isNetwork, networkOf } from '../../crds/network.ts';
+import { isCidr, isIpAddress, isNetwork, isPartOf, networkOf } from '../../crds/network.ts';
 
 test.each(['0.0.0.0/0', '198.51.100.0/24', '203.0.113.7/32', '::/0', '2001:db8::/32', '2001:db8::1/128'])(
   '%s is a network',
@@ -46,4 +46,17 @@ test.each([
 test('a network is one in any spelling, and an address in one is not', () => {
   expect(['2001:DB8:0::/32', '0:0::/0'].map(isNetwork)).toEqual([true, true]);
   expect(['10.1.2.3/8', '::1/0'].map(isNetwork)).toEqual([false, false]);
+});
+
+test.each([
+  ['10.1.0.0/16', '10.0.0.0/8', true],
+  ['2001:db8:1::/48', '2001:DB8::/32', true],
+  ['203.0.113.7/32', '0.0.0.0/0', true],
+  ['10.0.0.0/8', '10.0.0.0/8', false],
+  ['10.0.0.0/7', '10.0.0.0/8', false],
+  ['11.0.0.0/16', '10.0.0.0/8', false],
+  ['::/8', '0.0.0.0/0', false],
+  ['10.0.0.0/16', '::/0', false],
+])('whether %s is a part of %s: %s', (part, whole, isPart) => {
+  expect(isPartOf(part, whole)).toBe(isPart);
 });

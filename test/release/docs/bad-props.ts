@@ -146,6 +146,26 @@ export const TYPED: readonly BadInput[] = [
     'must not be empty: the API server would allow all',
   ),
   made('MirrorOperator', '{ ...OPERATOR, networkPolicy: { from: [{}] } }', 'must have podSelector'),
+  made(
+    'MirrorOperator',
+    "{ ...OPERATOR, networkPolicy: { from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['192.168.0.0/24'] } }] } }",
+    'networkPolicy.from[0].ipBlock.except[0]: "192.168.0.0/24" must be a part of 10.0.0.0/8, and not all of it',
+  ),
+  made(
+    'MirrorOperator',
+    "{ ...OPERATOR, networkPolicy: { from: [{ podSelector: { matchLabels: { app: 'a b' } } }] } }",
+    'networkPolicy.from[0].podSelector.matchLabels.app: "a b" must be a valid label value',
+  ),
+  made(
+    'MirrorOperator',
+    "{ ...OPERATOR, networkPolicy: { from: [{ namespaceSelector: { matchLabels: { '/app': 'a' } } }] } }",
+    'networkPolicy.from[0].namespaceSelector.matchLabels["/app"]: "a" must have a valid label key',
+  ),
+  made(
+    'MirrorOperator',
+    "{ ...OPERATOR, networkPolicy: { from: [{ podSelector: { matchExpressions: [{ key: 'app', operator: 'In' }] } }] } }",
+    'podSelector.matchExpressions[0].values: must not be empty for In',
+  ),
   ...[4140, 4143, 4190, 4191].map((port) =>
     made('MirrorOperator', `{ ...OPERATOR, adminPort: ${port} }`, "must not be a port of Linkerd's proxy"),
   ),
