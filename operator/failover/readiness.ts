@@ -65,12 +65,20 @@ export interface TargetKnowledge {
 /** What is known of a target that is about to be read for its Link. */
 export const NOTHING_KNOWN: TargetKnowledge = { exported: undefined, slices: undefined, isGatewayAlive: undefined };
 
-/** Returns what failover knows of a target Service; no gateway is one that is not alive. */
+/**
+ * Returns what failover knows of a target Service. No gateway is one that is not alive; a Service that lists and watches
+ * do not show, which may be behind, is exported as it was until the target has confirmed that it is gone.
+ */
 export const knowledgeOf = (
-  { target, slices, decidable }: Pick<ObservedExport, 'target' | 'slices' | 'decidable'>,
+  {
+    target,
+    slices,
+    decidable,
+    isCertainlyGone,
+  }: Pick<ObservedExport, 'target' | 'slices' | 'decidable' | 'isCertainlyGone'>,
   gateway: GatewayView | undefined,
 ): TargetKnowledge => ({
-  exported: target?.mode ?? (decidable ? 'not' : undefined),
+  exported: target?.mode ?? (decidable && isCertainlyGone ? 'not' : undefined),
   slices,
   isGatewayAlive: gateway === undefined ? false : gateway.alive,
 });

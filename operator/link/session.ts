@@ -162,10 +162,12 @@ export class Session implements GatewayListener {
 
   /**
    * Returns what the session knows of a target Service (rule J3). The first call for a Service in flat mode starts the
-   * reading of slices for all Services in flat mode.
+   * reading of slices for all Services in flat mode. If it is not certain that a Service is gone, the target is asked:
+   * mirrors ask only while the Lease is held.
    */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);
+    this.#exports.target.mirrored.askIfGone(key);
     if (exported.target?.mode === 'remote-discovery') this.#exports.readFlatSlices();
     return knowledgeOf(exported, this.#gateway.view);
   }
@@ -175,6 +177,7 @@ export class Session implements GatewayListener {
    * @param key `namespace/name` of the member in the target
    */
   isMemberReady(key: string): boolean | undefined {
+    this.#exports.target.members.askIfGone(key);
     return this.#exports.target.isMemberReady(key);
   }
 

@@ -179,6 +179,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   serviceAnswered(key: string): void {
     const { mirrored } = this.target;
     const { cluster } = this.#settings;
+    mirrored.answered(key);
     // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
     if (mirrored.isGone(key) && mirrored.confirms(key)) this.#options.env.claims.withdraw({ cluster, key });
     mirrored.changed([key]);
@@ -191,6 +192,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   }
 
   memberAnswered(key: string): void {
+    this.target.members.answered(key);
     this.target.members.changed([key]);
   }
 

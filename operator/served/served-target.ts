@@ -66,6 +66,8 @@ export type ObservedExport = Pick<
    * longer ask for it.
    */
   readonly isHeldByPod: boolean;
+  /** Whether the Service is certainly not exported any more. */
+  readonly isCertainlyGone: boolean;
 };
 
 /** What is known about one Service of the target as a member of a federated Service. */
@@ -171,6 +173,7 @@ export class ServedTarget {
       decidable: mirrored.decides(key) && heldAs !== 'as it is',
       isConfirmed: mirrored.confirms(key),
       isHeldByPod: heldAs === 'pod by pod',
+      isCertainlyGone: mirrored.isCertainlyGone(key),
     };
   }
 
@@ -193,8 +196,7 @@ export class ServedTarget {
 
   /** Reports whether a member of a federated Service is ready; undefined while that is not known. */
   isMemberReady(key: string): boolean | undefined {
-    const { service, isKnown, anyReady } = this.observeMember(key);
-    return service === undefined && isKnown ? false : anyReady;
+    return this.members.isCertainlyGone(key) ? false : this.observeMember(key).anyReady;
   }
 
   /**

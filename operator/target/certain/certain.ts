@@ -34,6 +34,8 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
    * if this bound exceeds the limit.
    */
   #atMost = Infinity;
+  /** Keys that the target has confirmed to be gone since they were last seen. An answer is good for one deletion only. */
+  readonly #gone = new Set<string>();
 
   constructor(options: CertainOptions<T>) {
     super(options);
@@ -79,6 +81,16 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }
 
+  /** Reports whether all lists and watches show that a key is gone, and the target has confirmed it since. */
+  isCertainlyGone(key: string): boolean {
+    return this.isGone(key) && (this.#gone.has(key) || this.confirms(key));
+  }
+
+  /** Asks the target about a key that all lists and watches show to be gone, unless that is certain. */
+  askIfGone(key: string): void {
+    if (this.isGone(key) && !this.isCertainlyGone(key)) this.ask(key);
+  }
+
   confirms(key: string): boolean {
     return this.#aspect.confirms(key);
   }
@@ -98,11 +110,24 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
   /** Notes that one key has changed. */
   noted(key: string): void {
     this.#atMost += 1;
+    if (this.get(key) !== undefined) this.#gone.delete(key);
     this.note(key, this.#state(key));
+  }
+
+  /** Remembers what the target has answered about one key. */
+  answered(key: string): void {
+    if (this.isCertainlyGone(key)) this.#gone.add(key);
+  }
+
+  override restarted(): void {
+    this.#gone.clear();
+    super.restarted();
   }
 
   override recount(): void {
     this.#atMost = Infinity;
+    const made = new Set(this.#gone.size === 0 ? [] : this.#options.made());
+    for (const key of this.#gone) if (!made.has(key) || this.get(key) !== undefined) this.#gone.delete(key);
     super.recount();
   }
 

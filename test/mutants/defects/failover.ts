@@ -70,4 +70,28 @@ export const FAILOVER: readonly Defect[] = [
     find: 'labels[Label.serviceName] ?? (imported && derivedName(imported))',
     replace: 'labels[Label.serviceName] ?? (imported && undefined)',
   },
+  {
+    name: 'L170 failover takes a Service for gone that a list does not show',
+    file: 'operator/failover/readiness.ts',
+    rule: 'L170',
+    find: "(decidable && isCertainlyGone ? 'not' : undefined)",
+    replace: "(decidable ? 'not' : undefined)",
+    tests: ['test/operator/failover/readiness.test.ts'],
+  },
+  {
+    name: 'L170 a member that a list does not show has no ready endpoint',
+    file: 'operator/served/served-target.ts',
+    rule: 'L170',
+    find: 'this.members.isCertainlyGone(key) ? false',
+    replace: 'this.members.isGone(key) ? false',
+    tests: ['test/operator/served/exports.test.ts'],
+  },
+  {
+    name: 'L170 failover forgets that a Service is gone when its mirror is to be deleted',
+    file: 'operator/target/certain/certain.ts',
+    rule: 'L170',
+    find: '(this.#gone.has(key) || this.confirms(key))',
+    replace: 'this.confirms(key)',
+    tests: ['test/operator/served/exports.test.ts'],
+  },
 ];

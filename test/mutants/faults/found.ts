@@ -677,4 +677,14 @@ export const FOUND: readonly Fault[] = [
     defects: ['L169 a status is written over a ServiceImport that another operator has taken over since'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L170',
+    by: 'a reading of the code',
+    defects: [
+      'L170 failover takes a Service for gone that a list does not show',
+      'L170 a member that a list does not show has no ready endpoint',
+      'L170 failover forgets that a Service is gone when its mirror is to be deleted',
+    ],
+    outside: 'of a list that is behind only mirrors are judged in a history, and routes once all is at rest',
+  },
 ];

@@ -84,13 +84,18 @@ test('of a federated Service on a flat network the members count, and one that i
 test.each<readonly [string, Parameters<typeof knowledgeOf>, ReturnType<typeof knowledgeOf>]>([
   [
     'nothing while the target has not been read',
-    [{ target: undefined, slices: undefined, decidable: false }, undefined],
+    [{ target: undefined, slices: undefined, decidable: false, isCertainlyGone: true }, undefined],
+    { exported: undefined, slices: undefined, isGatewayAlive: false },
+  ],
+  [
+    'nothing while only lists and watches show that it is gone (L170)',
+    [{ target: undefined, slices: undefined, decidable: true, isCertainlyGone: false }, undefined],
     { exported: undefined, slices: undefined, isGatewayAlive: false },
   ],
   [
     'that it is not exported, once that is certain',
     [
-      { target: undefined, slices: undefined, decidable: true },
+      { target: undefined, slices: undefined, decidable: true, isCertainlyGone: true },
       { addresses: [], port: 4143, alive: undefined },
     ],
     { exported: 'not', slices: undefined, isGatewayAlive: undefined },
@@ -98,7 +103,10 @@ test.each<readonly [string, Parameters<typeof knowledgeOf>, ReturnType<typeof kn
   [
     'how it is exported, and whether the gateway is alive',
     [
-      { target: { service: { metadata: { name: 'web' } }, mode: 'gateway' }, slices: [], decidable: true },
+      {
+        ...{ target: { service: { metadata: { name: 'web' } }, mode: 'gateway' }, slices: [], decidable: true },
+        isCertainlyGone: false,
+      },
       { addresses: ['203.0.113.1'], port: 4143, alive: true },
     ],
     { exported: 'gateway', slices: [], isGatewayAlive: true },

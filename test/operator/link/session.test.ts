@@ -61,13 +61,13 @@ describe('a session', () => {
     if (target !== undefined) session.setCredentials(secret());
   };
   /** A session of a Link to a target that exports `a`, while Linkerd's controller holds its Lease. */
-  const startBesideLinkerd = async (): Promise<void> => {
+  const startBesideLinkerd = async (spec: object = {}): Promise<void> => {
     stage = await Stage.start({ flags: QUICK_LEASE });
     stage.lease('west', 'linkerd-0');
     target = await startTarget('a');
     env = await stage.environment();
     report = new RecordedReport();
-    session = new Session(settings(), env, report);
+    session = new Session(settings(spec), env, report);
     session.start();
     session.setCredentials(secret());
   };
@@ -154,6 +154,18 @@ describe('a session', () => {
     stage.lease('west', 'linkerd-0');
     await eventually('it stands by again', async () => session.findings().heldBy === 'linkerd-0');
     expect(session.findings().mirrors).toBeUndefined();
+  });
+
+  it('knows that a Service is gone once the target, asked for it, has said so, by whomever the Lease is held (J3, L170)', async () => {
+    // No Service matches it, but that is not certain.
+    await startBesideLinkerd({ federatedServiceSelector: { matchLabels: { team: 'a' } } });
+    const known = () => [session.knowledge('shop/gone').exported, session.isMemberReady('shop/gone')];
+    const match = ({ selected }: RequestInfo): boolean => selected === 'gone';
+    const answer = target!.faults.refuse({ failure: { kind: 'status', code: 503 }, match });
+    await eventually('the target is read', async () => session.knowledge('shop/a').exported === 'gateway');
+    expect(known()).toEqual([undefined, undefined]);
+    answer();
+    await eventually('the target has answered', async () => known().join() === 'not,false');
   });
 
   it('claims names as soon as the target is listed, and gives those of what is gone up while it stands by (A7)', async () => {

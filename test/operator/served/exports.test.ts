@@ -9,6 +9,7 @@ import { Progress } from '../../../operator/mirrors/progress.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import { PROBE_KEY } from '../../../operator/source/owner.ts';
+import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
@@ -215,6 +216,30 @@ describe('the exports of a target', () => {
     await eventually('it is asked again', async () => exports.target.observe('shop/gone').isConfirmed);
   });
 
+  it('are certainly gone once the target has said so, until they are seen again (J3, L170)', async () => {
+    putAll(['web', 'gone']);
+    const { exports, listed } = reading(keysOf(['web', 'gone']));
+    await listed();
+    const isGone = (): boolean => exports.target.observe('shop/gone').isCertainlyGone;
+    const failure = { kind: 'status', code: 503 } as const;
+    const asked = ({ selected }: RequestInfo): boolean => selected === 'gone';
+    const answer = cluster.faults.refuse({ failure, match: asked });
+    cluster.store.delete('v1', 'Service', 'shop', 'gone');
+    await eventually('it is not seen', async () => exports.target.observe('shop/gone').target === undefined);
+    expect(isGone()).toBe(false);
+    answer();
+    await eventually('the target has answered', async () => isGone());
+    // An answer is good for one deletion, and the next may wait for long.
+    exports.target.mirrored.forget('shop/gone');
+    expect(isGone()).toBe(true);
+    putAll(['gone']);
+    await eventually('it is seen', async () => exports.target.observe('shop/gone').target !== undefined);
+    cluster.faults.refuse({ failure, match: asked });
+    cluster.store.delete('v1', 'Service', 'shop', 'gone');
+    await eventually('it is not seen', async () => exports.target.observe('shop/gone').target === undefined);
+    expect(isGone()).toBe(false);
+  });
+
   it('report once that the target does not answer for a Service', async () => {
     putAll(['web']);
     const lines: string[] = [];
@@ -332,11 +357,13 @@ describe('the members of federated Services', () => {
     await eventually('it is gone', async () => members.includes('shop/web'));
     expect(exports.target.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
     members.length = 0;
+    expect(exports.target.isMemberReady('shop/web')).toBeUndefined();
     expect(exports.target.members.confirmsGone('shop/web')).toBe(false);
     await eventually('the target has answered', async () => members.includes('shop/web'));
     expect([exports.target.members.confirmsGone('shop/web'), added]).toEqual([true, []]);
     exports.target.members.forget('shop/web');
     expect(exports.target.members.confirmsGone('shop/web')).toBe(false);
+    expect(exports.target.isMemberReady('shop/web')).toBe(false);
   });
 
   it('have ready endpoints or not, which only a gateway needs to know (I5)', async () => {
