@@ -120,6 +120,11 @@ export class Clusters {
     return this.#met.has(cluster);
   }
 
+  /** Reports whether there are Links, but none has named a cluster, and no Lease has recorded it, since the start. */
+  isStranger(cluster: string): boolean {
+    return this.#options.reads.size > 0 && !this.#met.has(cluster);
+  }
+
   /** Returns the age and the name of the Link that has a cluster, or names it; undefined if none does. */
   seniorityOf(cluster: string): Seniority | undefined {
     return seniorityOf(cluster, this.#options.reads.values(), this.#records.served);

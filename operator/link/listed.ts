@@ -5,7 +5,14 @@
 import type { KubeClient } from '../kube/client.ts';
 import { LINKS } from './link.ts';
 import { assignmentOf, readLinkObject, type Served } from './links.ts';
+import { servedClusters } from './records.ts';
 import type { LinkObject } from './status/writer.ts';
+
+/** The part of the environment that is needed to list Links and Leases. */
+interface ListingEnvironment {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly config: { readonly namespace: string };
+}
 
 /**
  * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must if a Link has the cluster or
@@ -15,10 +22,25 @@ import type { LinkObject } from './status/writer.ts';
 export async function isLinked(
   cluster: string,
   served: Served,
-  { client, config }: { readonly client: Pick<KubeClient, 'list'>; readonly config: { readonly namespace: string } },
+  { client, config }: ListingEnvironment,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { items } = await client.list<LinkObject>(LINKS, { namespace: config.namespace }, signal);
   const listed = new Map(items.map((object) => [object.metadata.name, readLinkObject(object)]));
   return assignmentOf(cluster, listed, served).do !== 'remove';
+}
+
+/**
+ * Lists Links and Leases anew, and reports whether there are Links, but none names a cluster, and no Lease records it.
+ * If there is no Link at all, all of them may have vanished at once.
+ * @throws ApiError or ConnectionError if Links or Leases cannot be listed
+ */
+export async function hasNoLink(
+  cluster: string,
+  { client, config }: ListingEnvironment,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { items } = await client.list<LinkObject>(LINKS, { namespace: config.namespace }, signal);
+  if (items.length === 0 || items.some((object) => readLinkObject(object).named === cluster)) return false;
+  return ![...(await servedClusters(client, config.namespace, signal)).values()].includes(cluster);
 }

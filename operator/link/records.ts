@@ -134,7 +134,7 @@ export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean
  * @throws ApiError or ConnectionError if Leases cannot be listed
  */
 export async function servedClusters(
-  client: KubeClient,
+  client: Pick<KubeClient, 'list'>,
   namespace: string,
   signal: AbortSignal,
 ): Promise<Map<string, string>> {

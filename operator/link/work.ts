@@ -12,6 +12,7 @@ import { GatewayAccess } from '../access/access.ts';
 import { Federations } from '../federation/federations.ts';
 import { Imports } from '../mcs/imports.ts';
 import { exportingClusters, importingClusters, selectingClusters } from './links.ts';
+import { hasNoLink } from './listed.ts';
 import { LocalExports } from '../mcs/local-exports.ts';
 import { LocalMember } from '../federation/local-member.ts';
 
@@ -56,6 +57,10 @@ export class Work {
         isLinked,
         exporting: () => exportingClusters(options.reads.values()),
         serving: () => importingClusters(options.reads.values()),
+        search: {
+          isStranger: (cluster) => this.clusters.isStranger(cluster),
+          hasNoLink: (cluster, signal) => hasNoLink(cluster, env, signal),
+        },
         listener: { moreReadable: () => this.clusters.moreReadable() },
       });
     }

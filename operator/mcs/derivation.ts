@@ -130,8 +130,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   observe(key: string): ObservedKey {
     const standing = this.#standing(key);
-    const exports = this.#options.parties.observe(key, standing);
-    const { foreign } = this.#options.env.source.import(key);
+    const { env, parties } = this.#options;
+    const operators = operatorsOf(env);
+    const exports = parties.observe(key, standing, operatorOf(standing, operators) === operators.own);
+    const { foreign } = env.source.import(key);
     return { exports, observed: this.#observe(key, standing, exports), foreign };
   }
 
@@ -169,12 +171,14 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const refused = this.#whenRefused(key, observed, pass);
     if (refused !== undefined) return refused;
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
-    this.#options.parties.forgetAnswers(key, exports, this.#standing(key));
+    const { env, parties } = this.#options;
+    parties.forgetAnswers(key, exports, this.#standing(key));
+    const asked = await parties.ask(key, exports, env.log, signal);
     const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
     // If the target has yet to confirm that a pod is gone, the objects of the pod have not been removed yet. The key
     // then keeps the backoff of its earlier failures.
     const isPending = departures.includes(Infinity);
-    return merged([reported, { isPending, requeueAfterMs: soonest(departures) }]);
+    return merged([reported, asked, { isPending, requeueAfterMs: soonest(departures) }]);
   }
 
   /**

@@ -22,7 +22,7 @@ import type { ImportParty, ServiceImports } from './party.ts';
 
 const TURN = turnOf('mcs');
 
-export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
+export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs' | 'returnGraceMs'> {
   readonly env: DerivingEnvironment & Pick<SharedEnvironment, 'families' | 'interruptions'>;
   readonly events: Pick<EventRecorder, 'record'>;
   /** @default - nobody is notified */
@@ -57,6 +57,7 @@ export class Imports implements ServiceImports, ImportListener {
       ...options,
       settleMs: tuning.importSettleMs,
       podGraceMs: config.endpointMirrorGraceMs,
+      returnGraceMs: tuning.returnGraceMs,
     });
     this.#watched = new WatchedImports({
       client,

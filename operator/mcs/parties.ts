@@ -6,10 +6,13 @@ import { Default } from '../../crds/wire.ts';
 import { isMember, recordedClusters, type Standing } from './membership.ts';
 import { gonePods } from './pods.ts';
 import { type Exporter, type LocalExporter, type ObservedImport, targetOf, type TargetExporter } from './observed.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Outcome } from '../runtime/outcome.ts';
 import { importedClusters } from '../source/owner.ts';
 import { Departures } from '../target/certain/departures.ts';
 import { importIds, type ImportIds } from './ids.ts';
 import type { Exporting, ImportParty } from './party.ts';
+import { type LinkSearch, Strangers } from './strangers.ts';
 
 /**
  * Grace period for a cluster whose first list is under way, in milliseconds. Until it ends, the condition `Conflict` of
@@ -42,6 +45,12 @@ export interface ImportPartiesOptions {
    * such a cluster, or soon will.
    */
   readonly serving: () => Iterable<string>;
+  /** Finds clusters that have a part but no Link. @default - such clusters keep their parts */
+  readonly search?: LinkSearch | undefined;
+  /**
+   * How long the part of such a cluster stays, since its Link may come back, in milliseconds. @default 600000
+   */
+  readonly returnGraceMs?: number | undefined;
   /**
    * How long a pod of a headless Service may be gone before the Service that stands for it is deleted, in milliseconds.
    */
@@ -57,6 +66,8 @@ export interface ObservedExports extends Pick<ObservedImport, 'local' | 'targets
    * not known.
    */
   readonly isUnconfirmed: boolean;
+  /** The strangers that keep their parts, and for how much longer ({@link Strangers.update}). */
+  readonly strangers: ReadonlyMap<string, number>;
 }
 
 export class ImportParties {
@@ -69,12 +80,15 @@ export class ImportParties {
    */
   readonly #leftMs = new Map<string, number>();
   readonly #departures: Departures;
+  readonly #strangers: Strangers | undefined;
   #ids: ImportIds | undefined;
   #isOpen = false;
 
   constructor(options: ImportPartiesOptions) {
     this.#options = options;
     this.#departures = new Departures(options.podGraceMs);
+    const { search, returnGraceMs: graceMs } = options;
+    this.#strangers = search && new Strangers({ search, graceMs });
   }
 
   /**
@@ -126,8 +140,11 @@ export class ImportParties {
     this.#ids = undefined;
   }
 
-  /** Returns what is known of the exports under a key, for all clusters. */
-  observe(key: string, standing: Standing): ObservedExports {
+  /**
+   * Returns what is known of the exports under a key, for all clusters.
+   * @param isOurs whether this operator serves the ServiceImport
+   */
+  observe(key: string, standing: Standing, isOurs: boolean): ObservedExports {
     const { local } = this.#options;
     const ids = this.#identity;
     let isUnconfirmed = false;
@@ -141,11 +158,23 @@ export class ImportParties {
       const said = { ...party.observe(key), id: ids.targets.get(party.cluster) };
       return certain<TargetExporter>({ ...said, departed: this.#departed(key, standing, said, party) }, party);
     });
+    const having = this.#having(standing);
+    const strangers = this.#strangers?.update(key, isOurs ? having : []) ?? NONE;
+    const staying = having.filter((cluster) => this.#strangers?.mayEnd(key, cluster) !== true);
     return {
       local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
-      targets: [...targets, ...this.#silent(standing)],
+      targets: [...targets, ...this.#silent(staying)],
       isUnconfirmed,
+      strangers,
     };
+  }
+
+  /**
+   * Asks the API server about strangers that are to lose their parts ({@link Strangers.ask}).
+   * @throws ApiError or ConnectionError if there is no answer
+   */
+  async ask(key: string, { strangers }: ObservedExports, log: Logger, signal: AbortSignal): Promise<Outcome> {
+    return (await this.#strangers?.ask(key, strangers, log, signal)) ?? {};
   }
 
   /**
@@ -220,16 +249,23 @@ export class ImportParties {
   }
 
   /**
-   * Returns the clusters without a session that may be part of a ServiceImport: those that {@link
-   * ImportPartiesOptions.exporting} returns, and those that may have a Link and have objects in the ServiceImport. While
-   * no cluster has a session, all Links may have vanished at once, and those in the recorded order count as well.
+   * Returns the clusters that may have a Link and have objects in a ServiceImport. While no cluster has a session, all
+   * Links may have vanished at once, and those in the recorded order count as well.
    */
-  #silent(standing: Standing): readonly TargetExporter[] {
-    const { mayHaveLink, isLinked, exporting, serving } = this.#options;
+  #having(standing: Standing): readonly string[] {
+    const { mayHaveLink } = this.#options;
     const { derived, podServices, imported } = standing;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
     const recorded = this.#parties.size > 0 ? [] : recordedClusters(standing).filter((cluster) => cluster !== '');
-    const having = [...objects.flatMap(importedClusters), ...recorded].filter(mayHaveLink);
+    return [...objects.flatMap(importedClusters), ...recorded].filter(mayHaveLink);
+  }
+
+  /**
+   * Returns the clusters without a session that may be part of a ServiceImport: those that {@link
+   * ImportPartiesOptions.exporting} returns, and those that have a part.
+   */
+  #silent(having: readonly string[]): readonly TargetExporter[] {
+    const { isLinked, exporting, serving } = this.#options;
     const clusters = [...new Set([...having, ...exporting()])].filter((cluster) => !this.#parties.has(cluster));
     const served = new Set(clusters.length === 0 ? [] : serving());
     return clusters.map((cluster) => silentExporter(cluster, served.has(cluster), isLinked(cluster)));

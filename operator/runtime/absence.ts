@@ -8,7 +8,7 @@
  * Length of the grace period, in milliseconds. It starts when the kind was last noticed to be missing. During the grace
  * period, a missing object does not count as deleted.
  */
-const RETURN_GRACE_MS = 600_000;
+export const RETURN_GRACE_MS = 600_000;
 
 export interface AbsenceOptions {
   /** Length of the grace period, in milliseconds. @default 600000 */

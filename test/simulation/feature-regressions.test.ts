@@ -153,6 +153,21 @@ const OF_IMPORTS: readonly Regression[] = [
       { do: 'put service', link: 'bar', ...HERE, ...EXPORTED, ports: 0 },
     ],
   ],
+  [
+    'a part that no Lease records goes, though its Link was deleted while no operator ran (K5, L166)',
+    [
+      { do: 'linkerd', link: 'bar', act: 'start' },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'bar', ...HERE, pods: READY },
+      { do: 'put export', at: 'bar', namespace: 'shop', name: 'web', metadata: 0 },
+      { do: 'wait', ms: 15_000 },
+      { do: 'stop operator' },
+      { do: 'wait', ms: 1000 },
+      { do: 'remove link', link: 'bar' },
+      { do: 'wait', ms: 1000 },
+      { do: 'start operator' },
+    ],
+  ],
 ];
 
 /** Where of a target three pods have an endpoint mirror. */

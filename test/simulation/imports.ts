@@ -95,7 +95,7 @@ function problemsOf(
   const isForeign = live !== undefined && importOf({ ...SERVICE_IMPORT, ...live } as KubeObject) === undefined;
   const exported = exportProblems(observed, stage);
   // What there is beside somebody's own stays as it is.
-  if (isForeign || isUnrecorded(observed, stage)) return exported;
+  if (isForeign) return exported;
   const isTaken = derived !== undefined && derived.metadata.labels?.[OF_IMPORT] !== name;
   if (isTaken && live !== undefined && live.spec?.type !== 'Headless') {
     const ready = conditionOf(live, 'Ready');
@@ -114,19 +114,6 @@ function problemsOf(
   const found = orders.map((seniority) => brokenRules(given, given, seniority));
   const broken = found.some((each) => each.length === 0) ? [] : found[0]!;
   return [...broken, ...exported, ...(live === undefined ? [] : importedProblems(given, live))];
-}
-
-/**
- * Whether something is left of a cluster that no Link names any more, and that no Lease of ours may record, since another
- * controller has held it (E5, K5).
- */
-function isUnrecorded({ derived, podServices, imported, targets }: ObservedImport, { history }: Place): boolean {
-  const clusters = new Set(targets.map(({ link }) => link.cluster));
-  const left = [derived, ...podServices, ...imported].filter((each) => each !== undefined);
-  return (
-    history.commands.some((command) => command.do === 'linkerd') &&
-    left.some((each) => clustersIn(each as unknown as KubeObject).some((cluster) => !clusters.has(cluster)))
-  );
 }
 
 /** Whose export decides may depend on which was seen first. */

@@ -687,4 +687,16 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'of a list that is behind only mirrors are judged in a history, and routes once all is at rest',
   },
+  {
+    rule: 'L166',
+    by: 'histories',
+    defects: [
+      'L166 a part of a cluster that no Link and no Lease has named stays for ever',
+      'L166 a part of a cluster that no Link has named goes without the API server being asked',
+      'L166 a part of a cluster that no Link has named may go though there is no Link at all',
+      'L166 a cluster has no Link, though its Lease records it',
+    ],
+    outside:
+      'it takes Linkerd beside a ServiceImport, and a Link that goes while no operator runs, as in test/simulation/feature-regressions.test.ts',
+  },
 ];

@@ -775,6 +775,11 @@ describe('the memberships of a cluster that nothing serves (I6)', () => {
     await made.put(read('c', { names: 'south' }));
     await pass(60_000);
     expect(mayHaveLink()).toEqual([false, false, true]);
+    const isStranger = () => ['west', 'elsewhere'].map((cluster) => made.clusters.isStranger(cluster));
+    expect(isStranger()).toEqual([false, true]);
+    await made.delete('c');
+    // All Links may have vanished at once.
+    expect(isStranger()).toEqual([false, false]);
     await made.end();
   });
 });

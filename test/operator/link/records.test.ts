@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { hasNoLink } from '../../../operator/link/listed.ts';
 import { forgetLease, Records, servedClusters, wasUnlinked } from '../../../operator/link/records.ts';
-import { LINKS_NAMESPACE } from '../../support/builders.ts';
+import { link, LINKS_NAMESPACE } from '../../support/builders.ts';
 import { Leases } from './leases.ts';
 import { Stage } from './stage.ts';
 
@@ -38,6 +39,21 @@ describe('Leases as records of what mirrors were written for', () => {
     stage.lease('a', holder, 'west');
     await forgetLease('a', stage, signal);
     expect('a' in stage.leases()).toBe(stays);
+  });
+
+  it('and Links tell whether a cluster has no Link for certain: not if there is none at all (K5, L166)', async () => {
+    const search = (...clusters: readonly string[]) =>
+      Promise.all(clusters.map((cluster) => hasNoLink(cluster, stage, signal)));
+    expect(await search('west')).toEqual([false]);
+    stage.put(link('north'));
+    stage.put(link('south', { gatewayPort: 'none' }));
+    stage.lease('a', 'linkerd-0', 'west');
+    expect(await search('north', 'south', 'west', 'east')).toEqual([false, false, false, true]);
+    stage.east.faults.refuse({
+      failure: { kind: 'status', code: 500 },
+      match: ({ resource }) => resource === 'leases',
+    });
+    await expect(search('east')).rejects.toThrow('500');
   });
 
   it('one that is gone is no error, and one that cannot be read is', async () => {

@@ -1,6 +1,7 @@
 /** Federated Services and ServiceImports that the cluster of a suspended Link has a part in. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
+import type { Tuning } from '../../../operator/config/tuning.ts';
 import { Manager } from '../../../operator/link/manager.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
@@ -33,17 +34,17 @@ describe('the cluster of a Link that was suspended before the operator started (
   });
 
   /** Starts an operator beside a suspended Link and another one, over what is there. */
-  const start = async (spec: object, prepare: () => void | Promise<void>): Promise<void> => {
-    stage = await Stage.start();
+  const start = async (spec: object, prepare: () => void | Promise<void>, tuning: Tuning = {}): Promise<void> => {
+    stage = await Stage.start({ tuning });
     // The Link that is served is the older one, or has the first name.
     stage.put(link('north', { probeSpec: undefined, serviceExports: false }));
     stage.put(link('west', { probeSpec: undefined, ...spec }, SUSPENDED));
     await prepare();
     stop = new AbortController();
-    const { client, config, tuning, metrics, log, mayWrite, hasCeased } = stage;
+    const { client, config, metrics, log, mayWrite, hasCeased } = stage;
     const events = { record: () => undefined } as unknown as EventRecorder;
-    const rest = { mayWrite, hasCeased, interruptions: new Interruptions() };
-    running = new Manager({ client, config, tuning, metrics, log, events, ...rest }).run(stop.signal);
+    const rest = { tuning: stage.tuning, mayWrite, hasCeased, interruptions: new Interruptions() };
+    running = new Manager({ client, config, metrics, log, events, ...rest }).run(stop.signal);
   };
   const remove = (apiVersion: string, kind: string, namespace: string, name: string): void =>
     void stage.east.store.delete(apiVersion, kind, namespace, name);
@@ -125,6 +126,25 @@ describe('the cluster of a Link that was suspended before the operator started (
         });
       },
     );
+
+    it('goes from one of this operator once no Link has named the cluster for a while (K5, L166)', async () => {
+      const putAll = (): void => {
+        stage.put({ ...live!, apiVersion: MCS, kind: 'ServiceImport' });
+        stage.put({ ...derived!, apiVersion: 'v1', kind: 'Service' });
+        for (const each of imported) stage.put({ ...each, apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' });
+      };
+      const prepare = async (): Promise<void> => {
+        for (const crd of [serviceExportCrd, serviceImportCrd]) await installCrd(stage.east, crd);
+        putAll();
+        unlink();
+      };
+      await start({}, prepare, { returnGraceMs: 300 });
+      await eventually('it is gone', async () => {
+        const left = stage.east.store.get(MCS, 'ServiceImport', 'shop', 'web');
+        return left === undefined && annotations('web-clusterset') === undefined;
+      });
+      expect(stage.lines).toContain('info the cluster has no Link any more: its part ends');
+    });
   });
 });
 

@@ -62,6 +62,13 @@ describe('the controller of ServiceImports', () => {
   let podGraceMs: number;
   /** Longest wait between two attempts, in milliseconds. */
   let retryCapMs: number;
+  /** Clusters that no Link and no Lease has named. */
+  let strangers: Set<string>;
+  /** Whether the API server says that such a cluster has no Link, and of which it was asked. */
+  let unlinked: boolean;
+  let searched: string[];
+  /** How long a part of such a cluster stays. */
+  let returnGraceMs: number;
   /** What targets answer about pods. */
   let pods: PodAnswers;
   let stop: AbortController;
@@ -91,6 +98,10 @@ describe('the controller of ServiceImports', () => {
     afterWrite = async () => undefined;
     podGraceMs = 0;
     retryCapMs = 20;
+    strangers = new Set();
+    unlinked = false;
+    searched = [];
+    returnGraceMs = 0;
     pods = { lacks: () => confirms, ask: () => undefined, forget: () => undefined };
     stop = new AbortController();
     running = Promise.resolve();
@@ -144,7 +155,7 @@ describe('the controller of ServiceImports', () => {
           }
         })(writesAtOnce),
         config: { ...env.config, endpointMirrorGraceMs: podGraceMs },
-        tuning: { ...env.tuning, importSettledMs, retryBackoff: { baseMs: 5, capMs: retryCapMs } },
+        tuning: { ...env.tuning, importSettledMs, returnGraceMs, retryBackoff: { baseMs: 5, capMs: retryCapMs } },
       },
       events: {
         record: ({ kind, namespace: within = '', name }, type, reason) =>
@@ -155,6 +166,10 @@ describe('the controller of ServiceImports', () => {
       isLinked: () => true,
       exporting: () => exporting,
       serving: () => exporting,
+      search: {
+        isStranger: (cluster) => strangers.has(cluster),
+        hasNoLink: (cluster) => Promise.resolve(searched.push(cluster) > 0 && unlinked),
+      },
       listener: { moreReadable: () => void (timesReadable += 1) },
     });
     running = imports.run(stop.signal);
@@ -355,6 +370,45 @@ describe('the controller of ServiceImports', () => {
     void imports.leave('a');
     await imports.idle();
     expect([live(), derived()]).toEqual([undefined, undefined]);
+  });
+
+  it('keeps the part of a cluster that no Link has named for a while, and until there is none for certain (K5, L166)', async () => {
+    await start(target('a'), target('b'));
+    const kept = slices();
+    void imports.leave('b');
+    linked.add('b');
+    strangers.add('b');
+    returnGraceMs = 60_000;
+    await end();
+    await start(target('a'));
+    expect([slices(), clusters(), searched]).toEqual([kept, 'id-a,id-b', []]);
+    await end();
+    returnGraceMs = 100;
+    await start(target('a'));
+    expect(searched).toEqual([]);
+    await eventually('the API server is asked', async () => searched.length > 0);
+    await imports.idle();
+    expect([slices(), clusters(), searched]).toEqual([kept, 'id-a,id-b', ['b']]);
+    unlinked = true;
+    await change(target('a'));
+    expect([Object.keys(slices()), clusters()]).toEqual([['web-clusterset.from-a-ipv4'], 'id-a']);
+    expect([searched, live()?.spec.ips]).toEqual([['b', 'b'], [derived()?.spec.clusterIP]]);
+  });
+
+  it('asks anew before each attempt to end the part of a cluster that no Link has named (K5, L166)', async () => {
+    await start(target('a'), target('b'));
+    void imports.leave('b');
+    linked.add('b');
+    strangers.add('b');
+    unlinked = true;
+    stage.east.faults.refuse({ failure: { kind: 'status', code: 500 }, match: ({ verb }) => verb === 'delete' });
+    await change(target('a'));
+    await eventually('it is tried twice', async () => searched.length > 1);
+    unlinked = false;
+    await imports.idle();
+    stage.east.faults.clear();
+    await change(target('a'));
+    expect(Object.keys(slices())).toContain('web-clusterset.from-b-ipv4');
   });
 
   it('reads nothing, and says so once, until ServiceImports can be read (K5)', async () => {
