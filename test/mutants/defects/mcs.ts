@@ -183,7 +183,6 @@ export const MCS: readonly Defect[] = [
     replace: 'if (errors.length > 0) return {};',
     tests: ['test/operator/mcs/imports.test.ts'],
   },
-  },
   {
     name: 'L166 a part of a cluster that no Link and no Lease has named stays for ever',
     file: 'operator/mcs/derivation.ts',
