@@ -113,7 +113,10 @@ export const Annotation = {
   serviceAccountUid: 'kubernetes.io/service-account.uid',
   /** Ours, on a Secret that holds nothing: the ServiceAccount whose tokens are bound to it (rule P1). */
   serviceAccount: 'linkspan.dev/service-account',
-  /** Ours, beside it: `"true"` if a token was printed for somebody else to read with. */
+  /**
+   * Ours, on the Secret that a printed token is in or bound to: the uid of the source cluster that it is for, or `"true"` if
+   * that is not known.
+   */
   tokenGiven: 'linkspan.dev/token-given',
   /** The MCS API's, on a ServiceImport: the Service that was derived from it. */
   derivedService: 'multicluster.kubernetes.io/derived-service',

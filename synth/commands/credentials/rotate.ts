@@ -21,7 +21,9 @@ import { conditionOf } from '../common/link-status.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { FORCE, takesOf } from '../link/access.ts';
+import { recordOf as recordOfSource } from '../link/account.ts';
 import { isBoundTo, peerSecret, requestToken } from '../link/ending-token.ts';
+import { annotated } from '../link/manifests.ts';
 import { withTwoClusters } from '../link/pair.ts';
 import { awaitToken, tokenSecret } from '../link/token.ts';
 import type { RotateFlags } from './flags.ts';
@@ -47,11 +49,12 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
     }),
   );
 
-/** The Secrets of the target that the next tokens are bound to, or in. */
-const accountWants = ({ target, account, next, copy }: Rotation): readonly Want[] =>
+/** The Secrets of the target that the next tokens are bound to, or in. For an account that says nothing, they say whose. */
+const accountWants = ({ target, sourceUid, account, next, copy }: Rotation): readonly Want[] =>
   [peerSecret(account, next), ...(copy === undefined ? [] : [tokenSecret(account, copy.next)])].map((object) => ({
     cluster: target,
-    object,
+    object:
+      recordOfSource(account.object) === undefined ? annotated(object, { [Annotation.tokenGiven]: sourceUid }) : object,
   }));
 
 /** The Secret of the Link with another token, and what is to be done from then on. */

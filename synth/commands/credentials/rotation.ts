@@ -40,7 +40,8 @@ export interface Rotation {
   readonly source: Cluster;
   readonly target: Cluster;
   readonly link: string;
-  /** Uid of the target; undefined if it may not be read. */
+  /** Uids of both; undefined if it may not be read. */
+  readonly sourceUid: string | undefined;
   readonly targetUid: string | undefined;
   /** The Secret of the Link. */
   readonly secret: Secret;
@@ -104,6 +105,7 @@ export const rotationOf = async (
     source,
     target,
     link,
+    sourceUid,
     targetUid,
     secret,
     copy,

@@ -24,7 +24,7 @@ import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } 
 import { tokensIn } from './held.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
 import type { Pair } from './pair.ts';
-import { awaitToken, firstTokenIn, freeTokenName } from './token.ts';
+import { awaitToken, firstTokenIn, freeTokenName, markGiven } from './token.ts';
 
 /** One way, as far as reading the target goes. */
 export interface AccessWay extends Pair, AccessRead {
@@ -188,9 +188,9 @@ export const accessObjects = async (
   };
 };
 
-/** The tokens of printed credentials: whoever keeps the Secret needs another one. */
+/** The tokens of printed credentials: whoever keeps the Secret needs another one. An account that says nothing records it. */
 const printedTokens = async (
-  { target, account, held, copies }: AccessWay,
+  { target, account, held, copies, sourceUid }: AccessWay,
   { kept, lifetimeMs }: AccessPlan,
 ): Promise<SourceTokens | undefined> => {
   const [peer] = account.peers;
@@ -200,6 +200,7 @@ const printedTokens = async (
   if (known !== undefined) return { link: known, copy: kept.copy };
   if (peer === undefined || account.object === undefined) return undefined;
   const link = await requestToken(target, account, peer.metadata.name, lifetimeMs);
+  if (recordOf(account.object) === undefined && sourceUid !== undefined) await markGiven(target, peer, sourceUid);
   return { link, copy: kept.copy };
 };
 

@@ -165,16 +165,17 @@ const LAST_USED = 'kubernetes.io/legacy-token-last-used';
 
 /**
  * The obstacle to giving an account to a source: it is that of another cluster, or may be. One that no token of has ever
- * been used, or given to anybody, is nobody's yet.
+ * been used, or given to anybody else, is nobody's yet.
  */
 export const accountProblems = (target: Cluster, read: AccountRead, claim: Claim): readonly Problem[] => {
   const { object, name, namespace, tokens, peers } = read;
   const { sourceUid } = claim;
   const owner = ownerOf(read, claim);
   if (object === undefined || owner === 'source') return [];
+  const isGiven = ({ metadata }: Secret): boolean =>
+    ![undefined, sourceUid].includes(metadata.annotations?.[Annotation.tokenGiven]);
   const isUsed =
-    tokens.some(({ metadata }) => metadata.labels?.[LAST_USED] !== undefined) ||
-    peers.some(({ metadata }) => metadata.annotations?.[Annotation.tokenGiven] !== undefined);
+    tokens.some(({ metadata }) => metadata.labels?.[LAST_USED] !== undefined) || [...tokens, ...peers].some(isGiven);
   if (owner === 'unknown' && name !== SHARED_ACCOUNT && !isUsed) return [];
   const another = 'name this source otherwise with --source-name';
   const record = `${Annotation.sourceClusterUid}=${sourceUid ?? ''}`;

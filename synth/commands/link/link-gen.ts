@@ -3,7 +3,7 @@
  * Secrets and the Link, which are applied to the source. All that it writes is that a token was given to somebody.
  */
 import { Annotation, Default } from '../../../crds/wire.ts';
-import { SECRETS } from '../../../operator/kube/objects.ts';
+import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { print } from '../../print.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
@@ -29,7 +29,7 @@ import {
 import { clusterNameProblems } from './pair.ts';
 import { addressProblems, domainsOf } from './survey.ts';
 import { readGateway } from './target-gateway.ts';
-import { firstTokenIn, noTokenRemedy } from './token.ts';
+import { markGiven, noTokenRemedy, tokenIn } from './token.ts';
 
 /** Runs the command. Sets the exit code. */
 export const linkGen = (flags: LinkGenFlags): Promise<void> =>
@@ -128,25 +128,21 @@ const accountProblems = (target: Cluster, account: AccountRead, flags: LinkGenFl
   ];
 };
 
-/** The token of an account that does not end. */
-const lasting = ({ tokens }: AccountRead): string | undefined => firstTokenIn(tokens)?.token;
+/** The Secret with the token of an account that does not end. */
+const lasting = ({ tokens }: AccountRead): Secret | undefined => tokens.find((secret) => tokenIn(secret) !== undefined);
 
 /** What is printed is somebody's from then on: the account says so. */
 const tokensFor = async (target: Cluster, account: AccountRead, flags: LinkGenFlags): Promise<SourceTokens> => {
-  const { namespace } = account;
   const [peer] = account.peers;
-  const copy = isFlatFor(account, flags) ? lasting(account) : undefined;
-  if (peer === undefined || !isRenewed(account, flags)) return { link: lasting(account) ?? '', copy };
-  const { name, annotations } = peer.metadata;
-  const link = await requestToken(target, account, name, flags.tokenLifetime ?? LIFETIME_MS);
-  if (annotations?.[Annotation.tokenGiven] === undefined) {
-    await target.patch(
-      SECRETS,
-      { namespace, name },
-      { metadata: { annotations: { [Annotation.tokenGiven]: 'true' } } },
-    );
-  }
-  return { link, copy };
+  const stored = lasting(account);
+  const token = tokenIn(stored)?.token;
+  const copy = isFlatFor(account, flags) ? token : undefined;
+  const bound = isRenewed(account, flags) ? peer : undefined;
+  const lifetimeMs = flags.tokenLifetime ?? LIFETIME_MS;
+  const link = bound === undefined ? token : await requestToken(target, account, bound.metadata.name, lifetimeMs);
+  if (bound !== undefined) await markGiven(target, bound);
+  if (stored !== undefined && (bound === undefined || copy !== undefined)) await markGiven(target, stored);
+  return { link: link ?? '', copy };
 };
 
 /**

@@ -6,7 +6,9 @@
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { Annotation, Label, TOKEN_SECRET_TYPE, tokenSecretName, Value } from '../../../crds/wire.ts';
 import { type KubeObject, type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import { warn } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
 
 /** How long Kubernetes may take to make a token. */
@@ -87,6 +89,20 @@ export const tokenSecret = ({ namespace, name: account }: Account, name: string)
     annotations: { [Annotation.serviceAccountName]: account },
   },
 });
+
+/** Records on the Secret of a token that it was printed: for a source cluster, or for nobody who is known. */
+export const markGiven = async (target: Cluster, secret: Secret, to = 'true'): Promise<void> => {
+  const { metadata } = secret;
+  const before = metadata.annotations?.[Annotation.tokenGiven];
+  if (before === to || before === 'true') return;
+  const patch = { metadata: { annotations: { [Annotation.tokenGiven]: to } } };
+  const marked = await ifAllowed(() => target.patch(SECRETS, metadata, patch));
+  if ('found' in marked) return;
+  const mark = `${Annotation.tokenGiven}=${to}`;
+  warn(
+    `${marked.obstacle}: until its token is used, another source may take the account over, unless somebody who may annotates the Secret with ${mark}`,
+  );
+};
 
 /**
  * Waits until Kubernetes has filled a Secret.

@@ -18,7 +18,7 @@ when it has drifted.
   token that has expired is not renewed: kubectl does that. \`--context\` names a context; by default it is the current one.
 - They print what they would do and change nothing. With \`--apply\` they do it, by server-side apply with the field manager
   \`linkspan-cli\`, and print what became of each object. Either is safe to run again. \`approve\` alone does it at once; it has \`--dry-run\`.
-  What \`link-gen\` prints holds a token that it has asked for, and the Secret that the token is bound to says so from then on.
+  Printed credentials hold a token that is asked for, and the Secret that the token is bound to, or in, says so from then on.
 - Manifests and results are on stdout, as \`-o yaml\` or \`-o json\` has them; progress, notes, warnings and errors are on
   stderr.
 - All that stands in the way is reported at once, before anything is written: the flag or the object with its cluster, the
@@ -152,7 +152,7 @@ refused for a Link without one, unless \`--gateway\` is given.
 that it is for, and the Secret the target. An account that another source cluster has, as one whose context has the same name,
 is refused: name this source with \`--source-name\`. Two Links of one source to one target share an account: a command that would
 take rights from it which the other Link reads with is refused, too. An account that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
-adopted if this source has its token already, or if none of its tokens was ever used or printed by \`link-gen\`. A Secret that a controller keeps, such
+adopted if this source has its token already, or if none of its tokens was ever used, or printed for another source. A Secret that a controller keeps, such
 as one of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
 
 The manifests that it prints without \`--apply\` hold a token, if the account is there already: keep them as secret.

@@ -3,11 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import type { KubeObject } from '../../../cluster/workload/index.ts';
+import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../../../support/builders.ts';
 import { linkerdConfig } from '../../../support/linkerd-cluster.ts';
+import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
@@ -214,6 +216,82 @@ onEachBacking('accounts of two source clusters', (backing) => {
     );
     expect(code).toBe(1);
   });
+
+  test('nor is one whose token that does not end was printed', { timeout: 60_000 }, async () => {
+    const { name } = accountRef('lasting').metadata;
+    const west = [`--kubeconfig=${first.westCluster.kubeconfigFile}`, '--context=west'];
+    const account = `--service-account-name=${name}`;
+    const allowed = await linkspanHere('allow', ...west, account, '--long-lived-token', '--apply');
+    expect(allowed.code, allowed.stderr).toBe(0);
+    const address = '--api-server-address=https://a.example.com';
+    const only = ['--long-lived-token', '--gateway=false', '--flat=false'];
+    const secret = async () => (await first.west.get<SecretObject>(secretRef(`${name}-token`)))?.data?.['token'];
+    await eventually('the token is made', async () => (await secret()) !== undefined);
+    const generate = (...flags: readonly string[]) =>
+      linkspanHere('link-gen', ...flags, account, '--cluster-name=west', address, ...only);
+    const reader = join(directory, 'reader');
+    const rules = [
+      { apiGroups: [''], resources: ['secrets', 'serviceaccounts', 'configmaps', 'namespaces'] },
+      { apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'] },
+    ];
+    await writeFile(reader, await readerOf(first.westCluster, first.west, 'generating', rules));
+    const unmarked = await generate(`--kubeconfig=${reader}`, '--context=west');
+    expect(unmarked.code, unmarked.stderr).toBe(0);
+    expect(unmarked.stderr).toMatch(
+      /^warning: .*forbidden.*: until its token is used, .* annotates the Secret with linkspan\.dev\/token-given=true$/m,
+    );
+    const generated = await generate(...west);
+    expect(generated.code, generated.stderr).toBe(0);
+    const { code, stderr } = await mint(second, '--source-name=lasting');
+    expect(stderr).toContain(
+      `${name} of west: does not say which source cluster it is for, and another may read with it`,
+    );
+    expect(code).toBe(1);
+  });
+
+  test(
+    'nor is one of which mint has printed credentials, also when they are rotated',
+    { timeout: 60_000 },
+    async () => {
+      const { name } = accountRef('printed').metadata;
+      const west = [`--kubeconfig=${first.westCluster.kubeconfigFile}`, '--context=west'];
+      const allowed = await linkspanHere('allow', ...west, `--service-account-name=${name}`, '--apply');
+      expect(allowed.code, allowed.stderr).toBe(0);
+      const named = ['--name=west-printed', '--source-name=printed'];
+      const print = () =>
+        from(
+          first,
+          ...['credentials', 'mint', `--api-server-address=${first.westCluster.server}`, ...named],
+          ...['-o', 'yaml'],
+        );
+      expect((await print()).code).toBe(0);
+      // Whoever has lost what was printed prints it again.
+      const { code, stdout, stderr } = await print();
+      expect(code, stderr).toBe(0);
+      const unknown = `${name} of west: does not say which source cluster it is for, and another may read with it`;
+      const other = await mint(second, ...named);
+      expect(other.stderr).toContain(unknown);
+
+      const printed = stdout
+        .split(/^---$/m)
+        .slice(1)
+        .map((each) => parseYaml(each) as KubeObject & { readonly type?: string });
+      const written = printed.find(({ type }) => type === 'mirror.linkerd.io/remote-kubeconfig')!;
+      await first.east.apply(written, { fieldManager: 'linkspan-cli' });
+      await first.east.apply(link('west-printed'));
+      const operator = first.operator();
+      const rotated = await from(
+        first,
+        ...['credentials', 'rotate', 'west-printed', '--source-name=printed', '--apply', '--timeout=20s'],
+      );
+      await operator.stop();
+      expect(rotated.stdout, rotated.stderr).toContain('secret/linkspan-peer-printed deleted in west');
+      const later = await mint(second, ...named);
+      expect(later.stderr).toContain(unknown);
+      const own = await mint(first, ...named);
+      expect(own.code, own.stderr).toBe(0);
+    },
+  );
 
   test('two Links of one account: neither takes what the other reads', { timeout: 60_000 }, async () => {
     await first.east.apply(namespace('linkerd'));
