@@ -4,6 +4,7 @@
  */
 import type { OperatorConfig } from '../config/config.ts';
 import { Default } from '../../crds/wire.ts';
+import { isConflict } from '../kube/errors.ts';
 import { keyOf, type KubeObject } from '../kube/objects.ts';
 import type { Derivation } from '../runtime/derivation.ts';
 import type { Outcome } from '../runtime/outcome.ts';
@@ -100,7 +101,8 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
     }
     // What has been written makes more to be written, or deleted.
     if (pass.writes > 0) return { again: true };
-    report.report(observed, decision, pass);
+    // The view was old: what is decided of the newer one is reported.
+    if (!pass.errors.some(isConflict)) report.report(observed, decision, pass);
     return {};
   }
 

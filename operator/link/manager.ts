@@ -270,6 +270,9 @@ export class Manager {
       this.#work?.clusters.statusChanged(name);
       return;
     }
+    const isMadeAnew = after !== undefined && before !== undefined && after.metadata.uid !== before.metadata.uid;
+    // A list shows both at once. What was found of the one that is gone says nothing of the other.
+    if (isMadeAnew) this.#linkChanged(name, before, undefined);
     const former = this.#reads.get(name)?.named;
     if (after === undefined) this.#reads.delete(name);
     else this.#reads.set(name, readLinkObject(after));

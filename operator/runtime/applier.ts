@@ -233,20 +233,10 @@ export class Applier {
   async #claim({ of, comparison }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     const { fieldManager } = this.#options.client;
     const { namespace, name, uid, resourceVersion, managedFields = [] } = live.metadata;
-    return this.#writer.patch(
-      of,
-      { namespace, name },
-      [
-        { op: 'test', path: '/metadata/uid', value: uid },
-        { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-        {
-          op: 'add',
-          path: '/metadata/managedFields',
-          value: claimed(managedFields, fieldManager, comparison?.extraMetadata === 'ignored'),
-        },
-      ],
-      signal,
-    );
+    // A merge patch over an older version is a conflict, while a JSON patch whose test fails is invalid.
+    const owned = claimed(managedFields, fieldManager, comparison?.extraMetadata === 'ignored');
+    const patch = { metadata: { uid, resourceVersion, managedFields: owned } };
+    return this.#writer.patch(of, { namespace, name }, patch, signal);
   }
 
   /** Deletes an object, unless somebody keeps creating it anew. */

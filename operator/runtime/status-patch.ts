@@ -5,10 +5,11 @@
  * others included, so only over the version that it was made from.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { jittered } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
-import { fenced, type Fenceable, type MayWrite } from './fence.ts';
+import { fenced, FENCED_RETRY_MS, FencedError, type Fenceable, type MayWrite } from './fence.ts';
 import { Repairs } from './repairs.ts';
 
 /** An object that has a status. */
@@ -92,6 +93,7 @@ export class StatusPatch<T extends Reported> {
     } catch (error) {
       // The view was old, and says nothing of what others have written since.
       if (isConflict(error)) return { waitMs: Math.max(periodMs, CONFLICT_MS) };
+      if (error instanceof FencedError) return { waitMs: jittered(FENCED_RETRY_MS) };
       if (!isNotFound(error)) throw error;
       // The object is gone.
       this.forget(key);

@@ -45,4 +45,12 @@ export const ACCESS: readonly Defect[] = [
     replace: '',
     tests: ['test/operator/access/access.test.ts'],
   },
+  {
+    name: 'L174 a conflict over the policy of the gateway is reported to exports',
+    file: 'operator/access/derivation.ts',
+    rule: 'L174',
+    find: '    if (!pass.errors.some(isConflict)) report.report(observed, decision, pass);\n',
+    replace: '    report.report(observed, decision, pass);\n',
+    tests: ['test/operator/access/access.test.ts'],
+  },
 ];

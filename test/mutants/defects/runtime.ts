@@ -184,4 +184,20 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'String(error.code)',
     tests: ['test/operator/runtime/health.test.ts'],
   },
+  {
+    name: 'L172 a status that waits for the Lease counts as failed',
+    file: 'operator/runtime/status-patch.ts',
+    rule: 'L172',
+    find: '      if (error instanceof FencedError) return { waitMs: jittered(FENCED_RETRY_MS) };\n',
+    replace: '',
+    tests: ['test/operator/runtime/status-patch.test.ts'],
+  },
+  {
+    name: 'L173 fields are made ours over whatever has been written since',
+    file: 'operator/runtime/applier.ts',
+    rule: 'L173',
+    find: '    const patch = { metadata: { uid, resourceVersion, managedFields: owned } };\n',
+    replace: '    const patch = { metadata: { uid, managedFields: owned } };\n',
+    tests: ['test/operator/runtime/applier.test.ts'],
+  },
 ];

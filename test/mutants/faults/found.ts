@@ -699,4 +699,28 @@ export const FOUND: readonly Fault[] = [
     outside:
       'it takes Linkerd beside a ServiceImport, and a Link that goes while no operator runs, as in test/simulation/feature-regressions.test.ts',
   },
+  {
+    rule: 'L172',
+    by: 'reading, every write',
+    defects: ['L172 a status that waits for the Lease counts as failed'],
+    outside: 'no outside observer sees a warning',
+  },
+  {
+    rule: 'L173',
+    by: 'reading, every write',
+    defects: ['L173 fields are made ours over whatever has been written since'],
+    outside: 'it takes a write between two requests',
+  },
+  {
+    rule: 'L174',
+    by: 'reading, every write',
+    defects: ['L174 a conflict over the policy of the gateway is reported to exports'],
+    outside: 'it takes a write between two requests',
+  },
+  {
+    rule: 'L175',
+    by: 'reading, every write',
+    defects: ['L175 a Link that was made anew is taken for the former one where a list shows both at once'],
+    outside: 'the window is as long as a session takes to end',
+  },
 ];

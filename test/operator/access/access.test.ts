@@ -146,6 +146,20 @@ describe('the policy of the gateway', () => {
     await becomes({ 'a.shop asks web': 403, 'b.shop asks web': 200 });
   });
 
+  it('M7 says nothing of a policy that was read too late to be written over, and writes it (L174)', async () => {
+    apply('exported');
+    exported('web');
+    await start('exported');
+    await becomes({ 'a.shop asks web': 200 });
+    const match = ({ verb, resource }: { readonly verb: string; readonly resource: string }): boolean =>
+      verb === 'patch' && resource === 'httproutes';
+    stage.east.faults.refuse({ failure: { kind: 'status', code: 409 }, match, times: 3 });
+    exported('late');
+    await becomes({ 'a.shop asks late': 200 });
+    expect(events).toEqual([]);
+    expect(stage.lines.filter((line) => line.includes('cannot be written'))).toEqual([]);
+  });
+
   it('M4 replaces sets with shorter names, as an older operator left them, and refuses nobody meanwhile', async () => {
     apply('clients');
     exported('web', 'shop/a');

@@ -7,7 +7,7 @@ import type { Lease } from '../../../operator/kube/objects.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
-import { GATEWAY, link, LINKS_NAMESPACE, namespace } from '../../support/builders.ts';
+import { credentials, GATEWAY, link, LINKS_NAMESPACE, namespace } from '../../support/builders.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
 /** Long enough that a test is over before. */
@@ -475,6 +475,29 @@ describe('the manager of Links', () => {
       await untilServed({ b: 'west' });
       await until('a', 'Accepted', 'InvalidLink');
     });
+  });
+
+  it('reports of a Link that was made anew nothing of the former one, which no watch showed to go (G1, L175)', async () => {
+    await start(() => {
+      stage.put(credentials('west', 'no kubeconfig'));
+      put('west');
+    });
+    await until('west', 'CredentialsValid', 'KubeconfigInvalid');
+    const isOfLinks = ({ resource }: { readonly resource: string }): boolean => resource === 'links';
+    // The session of the former one takes a while to end.
+    stage.east.faults.latency(500, ({ resource }) => resource === 'leases');
+    const hear = stage.east.faults.silenceWatches(isOfLinks);
+    remove('west');
+    put('west', { clusterCredentialsSecret: 'others' });
+    hear();
+    stage.east.faults.dropWatches(isOfLinks);
+    const reasons = new Set<string | undefined>();
+    await eventually('it is reported of', async () => {
+      const reason = condition('west', 'CredentialsValid')?.reason;
+      reasons.add(reason);
+      return reason === 'SecretNotFound';
+    });
+    expect(reasons).not.toContain('KubeconfigInvalid');
   });
 
   describe('of a Link that names another cluster (L43, E5)', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { Applier } from '../../../operator/runtime/applier.ts';
 import { type Action, type Desired, type Owned, plan } from '../../../operator/runtime/plan.ts';
 import type { Preconditions } from '../../../operator/kube/client.ts';
@@ -8,7 +8,6 @@ import {
   ENDPOINTS,
   type Endpoints,
   type KubeObject,
-  type ManagedFieldsEntry,
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
@@ -130,12 +129,17 @@ class Server {
       if (this.denial !== undefined) throw this.denial;
       return { metadata, spec };
     },
-    patch: async (_of: unknown, _target: unknown, operations: readonly { path: string; value: unknown }[]) => {
+    patch: async (
+      _of: unknown,
+      _target: unknown,
+      { metadata }: { readonly metadata: Partial<Service['metadata']> },
+    ) => {
       this.calls.push('claim');
+      const there = this.object!;
       this.clashes = false;
-      const managedFields = operations.find(({ path }) => path === '/metadata/managedFields')!
-        .value as readonly ManagedFieldsEntry[];
-      return this.#write({ ...this.object!, metadata: { ...this.object!.metadata, managedFields } });
+      if (metadata.resourceVersion !== there.metadata.resourceVersion || metadata.uid !== there.metadata.uid)
+        throw new ApiError(409, { reason: 'Conflict' }, 'patch');
+      return this.#write({ ...there, metadata: { ...there.metadata, managedFields: metadata.managedFields ?? [] } });
     },
     read: async (of: unknown) => {
       this.calls.push('read');
@@ -407,6 +411,17 @@ describe('what another field manager has left (A8)', () => {
     expect(server.object?.metadata).toMatchObject({ uid: 'u1', labels: OURS });
     expect(server.object?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['linkspan', 'kubelet']);
     expect(told).toEqual(['wrote a on 7']);
+  });
+
+  it('is a conflict, and no refusal, if somebody writes just before it is made ours (L173)', async () => {
+    const { server, make } = setUp(foreign);
+    const apply = server.client.apply.bind(server.client);
+    vi.spyOn(server.client, 'apply').mockImplementation(async (...all) => {
+      const written = await apply(...all);
+      server.object = live(service('a', 80));
+      return written;
+    });
+    await expect(make(service('a', 80))).rejects.toMatchObject({ code: 409 });
   });
 
   it('is made ours first where it does not go together with what we want', async () => {

@@ -31,10 +31,10 @@ function setUp({
   const written: (readonly [string, object])[] = [];
   const shown: Widget[] = [];
   let version = 1;
-  let isHeld = true;
+  let fenceError: unknown;
   const client = {
     patch: <T>(_: Resource, { name, subresource }: { name: string; subresource?: string }, patch: object) => {
-      if (!isHeld) return Promise.reject(new Error('fenced'));
+      if (fenceError !== undefined) return Promise.reject(fenceError);
       if (fails) return Promise.reject(new ApiError(404, { reason: 'NotFound' }, 'patch'));
       const { status, metadata } = patch as Required<Widget> & { readonly status: object };
       if (isGuarded && metadata.resourceVersion !== `${version}`)
@@ -45,8 +45,8 @@ function setUp({
     fenced: (fence: () => void) => {
       try {
         fence();
-      } catch {
-        isHeld = false;
+      } catch (error) {
+        fenceError = error;
       }
       return client;
     },
@@ -121,11 +121,16 @@ describe('the status of an object', () => {
     expect(await patch.write(widget('2', { ready: true }), { ready: false }, signal)).toBe('written');
   });
 
-  it('of an object that is gone is nobody’s concern, and nothing is written without the right to (H2)', async () => {
+  it('of an object that is gone is nobody’s concern', async () => {
     expect(await setUp({ fails: true }).patch.write(widget('1'), { ready: true }, signal)).toBe('unchanged');
+  });
+
+  it('waits without a failure until the Lease is renewed (H2, L172)', async () => {
     const { patch, lose, written } = setUp();
     lose();
-    await expect(patch.write(widget('1'), { ready: true }, signal)).rejects.toThrow('fenced');
+    const outcome = (await patch.write(widget('1'), { ready: true }, signal)) as { readonly waitMs: number };
+    expect(outcome.waitMs).toBeGreaterThanOrEqual(1000);
+    expect(outcome.waitMs).toBeLessThan(2000);
     expect(written).toEqual([]);
   });
 });
