@@ -31,7 +31,7 @@ function setUp({
   const written: (readonly [string, object])[] = [];
   const shown: Widget[] = [];
   let version = 1;
-  let fenceError: unknown;
+  let fenceError: Error | undefined;
   const client = {
     patch: <T>(_: Resource, { name, subresource }: { name: string; subresource?: string }, patch: object) => {
       if (fenceError !== undefined) return Promise.reject(fenceError);
@@ -46,7 +46,7 @@ function setUp({
       try {
         fence();
       } catch (error) {
-        fenceError = error;
+        fenceError = error as Error;
       }
       return client;
     },
