@@ -136,6 +136,8 @@ export const Annotation = {
   helmRelease: 'meta.helm.sh/release-name',
   /** Argo CD's: `Prune=false` has it leave an object that Git has no longer. */
   argoCdSyncOptions: 'argocd.argoproj.io/sync-options',
+  /** Argo CD's: `IgnoreExtraneous` has its Application be Synced nevertheless. */
+  argoCdCompareOptions: 'argocd.argoproj.io/compare-options',
   /** Ours, on the gateway's NetworkAuthentication: `any` if it was given no source clusters' CIDRs. */
   sourceNetworks: 'linkspan.dev/source-networks',
   /** linkerd-failover's, on a TrafficSplit: the backend that takes all requests while it is ready. */
@@ -339,6 +341,12 @@ export const probeName = (link: string): string => PROBE_PREFIX + link;
 export const isProbeName = (name: string): boolean => name.startsWith(PROBE_PREFIX);
 
 const WRITE_LEASE_PREFIX = 'service-mirror-write-';
+
+/** Annotations that have Argo CD leave an object that Git has no longer, and be Synced without it. */
+export const ARGO_CD_KEEPS: Readonly<Record<string, string>> = {
+  [Annotation.argoCdSyncOptions]: 'Prune=false',
+  [Annotation.argoCdCompareOptions]: 'IgnoreExtraneous',
+};
 
 /** Name of the Lease that whoever writes for a Link holds; Linkerd's controller takes the same one. */
 export const writeLeaseName = (link: string): string => WRITE_LEASE_PREFIX + link;

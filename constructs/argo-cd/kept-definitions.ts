@@ -4,14 +4,9 @@
  * the Application of its cluster is deleted.
  */
 import type { IConstruct } from 'constructs';
+import { ARGO_CD_KEEPS } from '../../crds/wire.ts';
 import { objectsIn } from '../common/objects-in.ts';
 import { annotationOf } from './sync-waves.ts';
-
-const KEPT = {
-  'argocd.argoproj.io/sync-options': 'Prune=false',
-  // The Application would never be Synced again.
-  'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
-};
 
 /** Annotates every CustomResourceDefinition below `scope`, also those that are added later. Annotations of its own hold. */
 export const keepDefinitions = (scope: IConstruct): void => {
@@ -19,7 +14,7 @@ export const keepDefinitions = (scope: IConstruct): void => {
     validate: () => {
       for (const { kind, metadata } of objectsIn(scope)) {
         if (kind !== 'CustomResourceDefinition') continue;
-        for (const [key, value] of Object.entries(KEPT)) {
+        for (const [key, value] of Object.entries(ARGO_CD_KEEPS)) {
           if (annotationOf(metadata, key) === undefined) metadata.addAnnotation(key, value);
         }
       }

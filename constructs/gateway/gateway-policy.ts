@@ -9,7 +9,7 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { Annotation, Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
+import { Annotation, ARGO_CD_KEEPS, Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
 import { ANY_NETWORK, cidr } from '../common/cidr.ts';
 import { dnsLabel } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
@@ -121,7 +121,7 @@ export class GatewayPolicy extends Construct {
       metadata: {
         ...metadata,
         labels: { ...metadata.labels, [Label.gatewayAccess]: 'open' },
-        annotations: { [Annotation.argoCdSyncOptions]: 'Prune=false' },
+        annotations: ARGO_CD_KEEPS,
       },
       spec: {
         targetRef: { group: PolicyApi.group, kind: 'Server', name: Default.gatewayName },

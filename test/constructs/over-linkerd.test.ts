@@ -102,6 +102,7 @@ const OF_GATEWAY: Reasons = {
 const OF_POLICY: Reasons = {
   'the operator knows the policy for everyone as its own, and nobody else deletes it before what is exported is admitted':
     [
+      'AuthorizationPolicy linkerd-gateway metadata.annotations.argocd.argoproj.io/compare-options: - → "IgnoreExtraneous"',
       'AuthorizationPolicy linkerd-gateway metadata.annotations.argocd.argoproj.io/sync-options: - → "Prune=false"',
       'AuthorizationPolicy linkerd-gateway metadata.labels.linkspan.dev/gateway-access: - → "open"',
     ],

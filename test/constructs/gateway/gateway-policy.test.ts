@@ -58,7 +58,11 @@ test('a policy lets in clients of the mesh from the networks of the source clust
       metadata: {
         ...METADATA,
         labels: { ...METADATA.labels, 'linkspan.dev/gateway-access': 'open' },
-        annotations: { 'argocd.argoproj.io/sync-options': 'Prune=false' },
+        // Without the second, an Application whose gateway is gone would be OutOfSync for ever.
+        annotations: {
+          'argocd.argoproj.io/sync-options': 'Prune=false',
+          'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+        },
       },
       spec: {
         targetRef: { group: GROUP, kind: 'Server', name: 'linkerd-gateway' },
