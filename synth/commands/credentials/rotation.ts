@@ -5,11 +5,11 @@
 import { Annotation } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { CommandError, refuseProblems } from '../common/command-error.ts';
-import { LINKS } from '../common/kinds.ts';
+import { CommandError, type Problem, refuseProblems } from '../common/command-error.ts';
+import { LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { mintAgain } from '../common/remedies.ts';
 import { accountInUse } from '../link/access-read.ts';
-import { type AccountRead, isBehind, isOneOf, ownerOf, readAccount, secretsOf } from '../link/account.ts';
+import { type AccountRead, isBehind, isOneOf, mayRenew, ownerOf, readAccount, secretsOf } from '../link/account.ts';
 import { freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf } from '../link/ending-token.ts';
 import { type Held, otherTargetProblems, readHeld, tokensIn } from '../link/held.ts';
 import { keptProblem } from '../link/keeper.ts';
@@ -80,6 +80,7 @@ export const rotationOf = async (
 
   const own = tokensIn([secret]);
   const account = await readAccount(target, used, own);
+  refuseProblems(renewalProblems(target, account, mint('--apply')));
   const before = recordIn(secret);
   const copy = copyOf(account, held, before);
   const force = { isForced: flags.forceConflicts === true, minting: mint('-o', 'yaml') };
@@ -122,6 +123,18 @@ export const rotationOf = async (
 const refuse = (object: string, reason: string, remedy: string): never => {
   throw new CommandError([{ object, reason, remedy }]);
 };
+
+/** A token that ends, and that nobody can renew, ends the Link. */
+const renewalProblems = (target: Cluster, account: AccountRead, minting: string): readonly Problem[] =>
+  mayRenew(account)
+    ? []
+    : [
+        {
+          object: target.title(SERVICE_ACCOUNTS.kind, account),
+          reason: 'may not renew a token that ends',
+          remedy: `give the Link an account that may with \`${minting}\``,
+        },
+      ];
 
 /** The Secret of the Link, which must have a token. */
 const readSecret = (source: Cluster, link: string, held: Held, namespace: string, minting: string) => {

@@ -235,4 +235,12 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'isFlat(account) && !flat && limitsOf(account) ?',
     tests: ['test/synth/commands/link/accounts.test.ts'],
   },
+  {
+    name: 'rotate gives a Link a token that ends, and that its account may not renew',
+    file: 'synth/commands/credentials/rotation.ts',
+    rule: 'P2',
+    find: '  mayRenew(account)\n',
+    replace: '  true\n',
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
+  },
 ];

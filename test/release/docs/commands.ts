@@ -267,7 +267,8 @@ says so and exits with 0.`,
   'credentials rotate': `Asks the target for another token of the account that the Link reads with, and writes it into the kubeconfig of the source.
 The operator tries it beside the old one. When it reports, in condition \`CredentialsValid\` of the Link, that it uses the new
 one, the old one is revoked: the Secret that it is bound to, or that holds it, is deleted in the target. If the operator does not
-do so in time, the old one stays, and the command can be run again. The new token ends, also where the old one did not.
+do so in time, the old one stays, and the command can be run again. The new token ends, also where the old one did not: so an
+account that may not renew it, like that of Linkerd's chart, is refused, and \`credentials mint\` gives the Link another.
 
 \`\`\`sh
 linkspan credentials rotate west --context east --to-context west           # prints what would be written and deleted

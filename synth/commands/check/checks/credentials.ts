@@ -140,11 +140,18 @@ const endlessFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | 
   if (credentials?.ok !== true) return notJudged('the Secret cannot be read');
   const copy = destination?.ok === true ? readCredentials(destination.value) : undefined;
   const rotate = byLinkspan(placeOf(link, survey), 'credentials', 'rotate', link.name, '--apply');
+  const mint = byLinkspan(placeOf(link, survey), 'credentials', 'mint', '--name', link.name, '--apply');
   const where = `with --to-context and the context of ${cluster}`;
   const reason = 'its token does not end: whoever has a copy of it reads the target until it is revoked';
   return [
     ...(isEndless(credentials.value)
-      ? [warning(secretTitle(link), reason, `give it one that ends, and that the operator renews: ${rotate}, ${where}`)]
+      ? [
+          warning(
+            secretTitle(link),
+            reason,
+            `give it one that ends, and that the operator renews: ${rotate}, or with another account, if its own may not renew it: ${mint}; both ${where}`,
+          ),
+        ]
       : []),
     ...(isEndless(copy)
       ? [
@@ -287,7 +294,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     means:
       "A token does not end. The operator renews those that do, so that a stolen one is of no use for long once it is revoked. Linkerd's own copy of the credentials, for flat networks, needs one that does not (rule P6).",
     remedy:
-      'Give the Link a token that ends with `linkspan credentials rotate`, which replaces that of the copy, too. See [operations.md](operations.md#linkerds-own-credentials-on-a-flat-network).',
+      "Give the Link a token that ends with `linkspan credentials rotate`, which replaces that of the copy, too. An account that may not renew its token, like that of Linkerd's chart, is refused: `linkspan credentials mint` gives the Link one that may. See [operations.md](operations.md#linkerds-own-credentials-on-a-flat-network).",
     judge: (survey) => eachLink(survey, (link) => endlessFindings(link, survey)),
   },
   {

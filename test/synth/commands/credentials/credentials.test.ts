@@ -8,6 +8,7 @@ import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-k
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
+import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { applySecret, kubeconfigIn, tokenIn } from '../../../support/tokens.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
@@ -299,6 +300,25 @@ onEachBacking('linkspan credentials', (backing) => {
     expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 48]);
     expect(stdout).toContain(`secret/${ACCOUNT}-token deleted in west`);
     expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token-2`));
+  });
+
+  test("P2: rotate refuses an account that may not renew its token, like that of Linkerd's chart", async () => {
+    const account = 'linkerd-service-mirror-remote-access-default';
+    const named = ({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name.startsWith(account);
+    for (const each of linkerdChart.filter(named)) await clusters.west.apply(each);
+    await expect.poll(() => lastingToken(`${account}-token`)).not.toBe('');
+    const lasting = clusters.westCluster.kubeconfigFor(await lastingToken(`${account}-token`));
+    await applySecret(clusters.eastCluster, credentials('west', lasting));
+    await clusters.eastCluster.clearAudit();
+    await clusters.westCluster.clearAudit();
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--revoke');
+    expect({ code, stdout, writes: await writes() }).toEqual({ code: 1, stdout: '', writes: [] });
+    expect(stderr).toContain(
+      `error: ServiceAccount linkerd-multicluster/${account} of west: may not renew a token that ends (give the Link an account that may with \`linkspan credentials mint --apply --name west `,
+    );
+    const minted = await run('mint', address(), '--apply');
+    expect(minted.code, minted.stderr).toBe(0);
+    expect([await boundTo(), await hours()]).toEqual(['linkspan-peer-east', 48]);
   });
 
   test("rotate keeps the token of a copy that it does not find, since no flag names Linkerd's namespace", async () => {
