@@ -55,6 +55,14 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
   await withReport(output, (report) => remove(cluster, objects, flags, report));
 };
 
+/** What takes along what is in it, or of it. */
+const HOLDERS = [CRDS, NAMESPACES];
+
+const isOf =
+  (...kinds: readonly Resource[]) =>
+  ({ of }: Found): boolean =>
+    kinds.includes(of);
+
 /** Deletes the objects in their order, and waits until what takes time is gone. */
 const remove = async (
   cluster: Cluster,
@@ -62,17 +70,23 @@ const remove = async (
   flags: UninstallFlags,
   report: ResultReport,
 ): Promise<void> => {
-  const isDeployment = ({ of }: Found): boolean => of === DEPLOYMENTS;
   const all = objects.map((each): Unwanted & Found => ({ cluster, ...each }));
-  await executeDeletions(all.filter(isDeployment), report);
+  await executeDeletions(all.filter(isOf(DEPLOYMENTS)), report);
   // A running operator needs its rights to give its Lease back, and would make the Lease again.
   await untilStopped(cluster, flags);
   await executeDeletions(
-    all.filter((each) => !isDeployment(each)),
+    all.filter((each) => !isOf(DEPLOYMENTS, ...HOLDERS)(each)),
     report,
   );
-  for (const { of, object } of objects)
-    if (of === CRDS || of === NAMESPACES) await untilGone(cluster, of, object, flags);
+  const unused: (Unwanted & Found)[] = [];
+  // Others may have come to use them in that time.
+  for (const each of all.filter(isOf(...HOLDERS))) {
+    const reason = await reasonToKeep(cluster, flags.namespace, each);
+    if (reason === undefined) unused.push(each);
+    else note(stayNote(cluster, each, reason));
+  }
+  await executeDeletions(unused, report);
+  for (const { of, object } of unused) await untilGone(cluster, of, object, flags);
   await releaseNamespace(cluster, flags.namespace, report);
 };
 
@@ -136,7 +150,7 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   });
   const isKept = async ({ of: kind, object }: Found): Promise<boolean> => {
     const reason = await reasonToKeep(cluster, namespace, { of: kind, object });
-    if (reason !== undefined) notes.push(`${cluster.title(kind.kind, object.metadata)} stays: ${reason}`);
+    if (reason !== undefined) notes.push(stayNote(cluster, { of: kind, object }, reason));
     return reason !== undefined;
   };
   const objects: Found[] = [];
@@ -154,6 +168,9 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   const ordered = [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)];
   return { objects: ordered, isGatewayStaying, elsewhere, notes };
 };
+
+const stayNote = (cluster: Cluster, { of, object }: Found, reason: string): string =>
+  `${cluster.title(of.kind, object.metadata)} stays: ${reason}`;
 
 /** Why a CRD or the namespace cannot go: others use it, or may do so. */
 const reasonToKeep = async (cluster: Cluster, namespace: string, found: Found): Promise<string | undefined> => {

@@ -62,8 +62,10 @@ const upgradeIn = async (cluster: Cluster, flags: UpgradeFlags): Promise<void> =
   await withReport(output, async (report) => {
     await applyInstall(cluster, changes, flags, report);
     // The pods that run until now may need what goes.
-    if ((isOpen || stale.some(isRight)) && flags.wait !== false)
+    if ((isOpen || stale.some(isRight)) && flags.wait !== false) {
       await untilOperatorRuns(cluster, namespace, flags.timeout);
+      refuseProblems(await gatewayProblems(cluster, namespace, stale));
+    }
     await executeDeletions(stale, report);
     // One that still closes the gateway takes the policy for everyone away, until it is replaced.
     if (isOpen) await execute((await review(cluster, asked)).filter(isOpening), report);

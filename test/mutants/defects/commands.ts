@@ -243,4 +243,18 @@ export const COMMANDS: readonly Defect[] = [
     replace: '  true\n',
     tests: ['test/synth/commands/credentials/credentials.test.ts'],
   },
+  {
+    name: 'uninstall deletes what others have come to use while its pods ended',
+    file: 'synth/commands/install/uninstall.ts',
+    find: '    if (reason === undefined) unused.push(each);',
+    replace: '    if (reason !== "") unused.push(each);',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+  },
+  {
+    name: 'upgrade removes the gateway of a cluster that came while it waited for pods',
+    file: 'synth/commands/install/upgrade.ts',
+    find: '      refuseProblems(await gatewayProblems(cluster, namespace, stale));\n',
+    replace: '',
+    tests: ['test/synth/commands/install/upgrade.test.ts'],
+  },
 ];

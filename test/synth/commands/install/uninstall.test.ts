@@ -180,6 +180,42 @@ onEachBacking('linkspan uninstall', (backing) => {
       },
     );
 
+    test('keeps the CRDs and the namespace that others come to use while pods end', { timeout: 60_000 }, async () => {
+      const operator = ref('apps/v1', 'Deployment', 'linkspan-operator');
+      const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'linkspan-operator-1', uid: 'of-no-matter' };
+      const name = 'linkspan-operator-1-0';
+      const labels = { 'app.kubernetes.io/name': 'linkspan', 'app.kubernetes.io/component': 'operator' };
+      const pod = {
+        ...ref('v1', 'Pod', name),
+        metadata: { name, namespace: NAMESPACE, labels, ownerReferences: [owner] },
+        spec: {
+          serviceAccountName: 'linkspan-operator',
+          containers: [{ name: 'controller', image: 'linkspan:0.1.0' }],
+        },
+      } as ObjectRef;
+      await east.client.apply(pod);
+      const running = run('uninstall', '--apply');
+      await expect.poll(() => east.client.get(operator), { timeout: 20_000 }).toBeUndefined();
+      const others = [
+        namespace('other'),
+        link('north', {}, { namespace: 'other' }),
+        ref('v1', 'ServiceAccount', 'theirs'),
+      ];
+      for (const each of others) await east.client.apply(each);
+      await east.client.delete(pod, { gracePeriodSeconds: 0 });
+      const { code, stdout, stderr } = await running;
+      expect(code, stderr).toBe(0);
+      expect(stderr.split('\n').filter((line) => line.startsWith('note:'))).toEqual([
+        'note: CustomResourceDefinition links.multicluster.linkerd.io of east stays: it has Link other/north',
+        'note: Namespace linkerd-multicluster of east stays: it has ServiceAccount linkerd-multicluster/theirs',
+      ]);
+      expect(stdout).toContain('customresourcedefinition/servicefailovers.linkspan.dev deleted in east\n');
+      for (const each of others) expect(await east.client.get(each), each.metadata.name).toBeDefined();
+      for (const each of others.toReversed()) await east.client.delete(each);
+      expect((await run('uninstall', '--apply')).code).toBe(0);
+      await asBefore();
+    });
+
     test(
       'keeps the CRDs and the namespace while others use them, and removes them later',
       { timeout: 60_000 },

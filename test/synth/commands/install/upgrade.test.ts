@@ -130,6 +130,33 @@ onEachBacking('linkspan upgrade', (backing) => {
       expect(back.stdout).toContain('deployment/linkerd-gateway created in east\n');
     });
 
+    test('keeps its gateway for a cluster that came while it waited for pods', { timeout: 60_000 }, async () => {
+      const status = (replicas: number | null, observedGeneration: number | null) => {
+        const up = { replicas, updatedReplicas: replicas, availableReplicas: replicas, readyReplicas: replicas };
+        return east.client.patch(OPERATOR, { status: { ...up, observedGeneration } }, { subresource: 'status' });
+      };
+      const reader = ref('v1', 'ServiceAccount', 'reader');
+      const labels = { 'linkerd.io/extension': 'multicluster' };
+      const other = (async () => {
+        await eventually('the operator is written', async () =>
+          JSON.stringify(await east.client.get(OPERATOR)).includes(NEXT),
+        );
+        await east.client.apply({ ...reader, metadata: { ...reader.metadata, labels } } as ObjectRef);
+        await status(2, 1_000);
+      })();
+      const [{ code, stderr }] = await Promise.all([
+        run('upgrade', '--gateway-access=open', '--gateway=false', `--image=${NEXT}`, '--apply'),
+        other,
+      ]);
+      expect(stderr).toContain(
+        'error: ServiceAccount linkerd-multicluster/reader of east: another cluster reads this one',
+      );
+      expect(code).toBe(1);
+      expect(await east.client.get(GATEWAY)).toBeDefined();
+      await east.client.delete(reader);
+      await status(null, null);
+    });
+
     test('closes its gateway by a flag, and leaves the policy to the operator', { timeout: 60_000 }, async () => {
       const closed = await run('upgrade', '--gateway-access=clients', '--gateway-tcp=clients', '--apply');
       expect(closed.code, closed.stderr).toBe(0);
