@@ -102,10 +102,44 @@ export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: 
   return link && { createdAt: link.createdAt, name: link.name };
 }
 
+/** What keeps a Link from the cluster that it names: its Lease is the only record of mirrors of another cluster. */
+export interface Former {
+  readonly cluster: string;
+  /** Name of the suspended Link that these mirrors are left to. */
+  readonly suspended: string;
+}
+
+/** Returns the {@link Former} cluster that keeps a valid Link from the one that it names; undefined if none does. */
+export function formerOf(
+  { name, settings }: LinkRead,
+  links: ReadonlyMap<string, LinkRead>,
+  served: Served,
+): Former | undefined {
+  const cluster = served.get(name);
+  if (settings === undefined || cluster === undefined || cluster === settings.cluster) return undefined;
+  const suspended = suspendedOf(cluster, links, served);
+  return suspended && { cluster, suspended: suspended.name };
+}
+
+/** Returns the suspended Link that a cluster and its mirrors are left to; undefined if there is none. */
+function suspendedOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): LinkRead | undefined {
+  const owner = ownerOf(cluster, links.values(), served);
+  const naming = owner === undefined ? namingOf(cluster, links, served) : [owner];
+  return naming.find(({ isSuspended }) => isSuspended === true);
+}
+
+/**
+ * Returns the Links that could keep what is left of a cluster that no Link has. A Link whose Lease records another
+ * cluster cannot keep this one as well: a Lease records one cluster.
+ */
+const namingOf = (cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): readonly LinkRead[] =>
+  [...links.values()].filter(({ name, named }) => named === cluster && !served.has(name));
+
 /** Returns what must be done for a cluster. */
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
   const owner = ownerOf(cluster, links.values(), served);
-  if (owner?.isSuspended === true) return { do: 'nothing' };
+  // The controller that a suspended Link is left to may need the mirrors.
+  if (suspendedOf(cluster, links, served) !== undefined) return { do: 'nothing' };
   if (owner !== undefined) {
     return owner.settings === undefined
       ? { do: 'continue', link: owner }
@@ -113,11 +147,9 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
   }
   const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
   if (link === undefined) return { do: 'nothing' };
-  // A Link whose Lease records another cluster cannot keep this one as well: a Lease records one cluster.
-  const naming = [...links.values()].filter(({ name, named }) => named === cluster && !served.has(name));
-  // The controller that a suspended Link is left to may need the mirrors.
-  if (naming.some(({ isSuspended }) => isSuspended === true)) return { do: 'nothing' };
-  const [keeper] = naming.map(({ name }) => name).sort();
+  const [keeper] = namingOf(cluster, links, served)
+    .map(({ name }) => name)
+    .sort();
   return keeper === undefined ? { do: 'remove', link } : { do: 'keep', link: keeper };
 }
 
@@ -139,11 +171,13 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
  * @param owner the Link that has the cluster that this Link names; undefined if no Link has it, or if this Link is
  *   invalid
  * @param overlaps names of the {@link overlapping} Links
+ * @param former what {@link formerOf} returns for the Link
  */
 export function acceptedOf(
   { name, settings, accepted, isSuspended }: LinkRead,
   owner: LinkRead | undefined,
   overlaps: readonly string[] = [],
+  former?: Former,
 ): Verdict {
   if (isSuspended === true) {
     return verdict(
@@ -153,6 +187,7 @@ export function acceptedOf(
     );
   }
   if (settings === undefined || owner === undefined || owner.name === name) {
+    if (former !== undefined) return verdict('False', 'FormerClusterSuspended', formerText(former));
     return settings === undefined || overlaps.length === 0 ? accepted : { ...accepted, message: overlapText(overlaps) };
   }
   return verdict(
@@ -161,6 +196,9 @@ export function acceptedOf(
     `spec.targetClusterName: "${settings.cluster}" is already served by Link ${owner.name}; give this one another name or remove it`,
   );
 }
+
+const formerText = ({ cluster, suspended }: Former): string =>
+  `the mirrors of cluster "${cluster}", which the Link named before, are left to another controller by Link ${suspended}, which is suspended, and are recorded by the Lease of this Link alone. To have this Link served, remove annotation ${Annotation.suspended} from Link ${suspended}; or delete that Link, which removes these mirrors; or name "${cluster}" in spec.targetClusterName again`;
 
 const overlapText = (links: readonly string[]): string =>
   `a mirror of this Link and one of Link ${links.toSorted().join(', ')} can want the same name, since one of their cluster names ends in "-" and the other; the older Link has it then`;

@@ -4,7 +4,7 @@
  * the result.
  */
 import type { Link } from './link.ts';
-import { acceptedOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
+import { acceptedOf, formerOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
 
 export interface RosterOptions {
   /** All Links as last read, by name. */
@@ -54,9 +54,14 @@ export class Roster {
     }
   }
 
-  /** Decides anew whether each Link that names a cluster is accepted, since another Link may have the cluster now. */
+  /**
+   * Decides anew whether each Link that names a cluster, or whose Lease records it, is accepted, since another Link may
+   * have the cluster now.
+   */
   judge(cluster: string): void {
-    for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
+    const { reads, served } = this.#options;
+    for (const { name, named } of reads.values())
+      if (named === cluster || served.get(name) === cluster) this.#judge(name);
   }
 
   /** Called when Links were listed anew. */
@@ -87,7 +92,7 @@ export class Roster {
     const owner = cluster === undefined ? undefined : ownerOf(cluster, reads.values(), served);
     const overlaps = this.#overlapsOf(read);
     this.#overlaps.set(name, overlaps.join());
-    this.of(name).accept(acceptedOf(read, owner, overlaps), cluster);
+    this.of(name).accept(acceptedOf(read, owner, overlaps, formerOf(read, reads, served)), cluster);
   }
 
   #overlapsOf(read: LinkRead): readonly string[] {

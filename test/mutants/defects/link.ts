@@ -354,4 +354,20 @@ export const LINK: readonly Defect[] = [
     replace: '    void isMadeAnew;\n',
     tests: ['test/operator/link/manager.test.ts'],
   },
+  {
+    name: 'L171 a Link does not say that a suspended one has its former cluster',
+    file: 'operator/link/links.ts',
+    rule: 'L171',
+    find: 'return suspended && { cluster, suspended: suspended.name };',
+    replace: 'return suspended && undefined;',
+    tests: ['test/operator/link/clusters.test.ts'],
+  },
+  {
+    name: 'L171 a Link goes on saying that a suspended one has its former cluster',
+    file: 'operator/link/roster.ts',
+    rule: 'L171',
+    find: 'named === cluster || served.get(name) === cluster',
+    replace: 'named === cluster',
+    tests: ['test/operator/link/clusters.test.ts'],
+  },
 ];

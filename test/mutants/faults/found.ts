@@ -723,4 +723,13 @@ export const FOUND: readonly Fault[] = [
     defects: ['L175 a Link that was made anew is taken for the former one where a list shows both at once'],
     outside: 'the window is as long as a session takes to end',
   },
+  {
+    rule: 'L171',
+    by: 'a reading of the code',
+    defects: [
+      'L171 a Link does not say that a suspended one has its former cluster',
+      'L171 a Link goes on saying that a suspended one has its former cluster',
+    ],
+    outside: 'which of its reasons a Link has while it is not served no judge of the histories reads',
+  },
 ];

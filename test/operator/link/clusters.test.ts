@@ -699,6 +699,29 @@ describe('what a Link left (E5)', () => {
     await made.end();
   });
 
+  it.each<[string, (made: World) => Promise<void>, Readonly<Record<string, string>>]>([
+    ['is served again', (made) => made.put(read('b')), { a: 'east', b: 'west' }],
+    ['is deleted', (made) => made.delete('b'), { a: 'east' }],
+    ['names another', (made) => made.put(read('b', { suspended: true, names: 'north' })), { a: 'east' }],
+  ])('keeps the Link that left it to a suspended one, and says so, until that %s (E9, L171)', async (_, end, after) => {
+    const made = await world([read('a')]);
+    made.left.set('west', ['shop/web']);
+    await made.put(read('b', { suspended: true }));
+    await made.put(read('a', { names: 'east' }));
+    await pass(5_000);
+    expect([made.leases.records, made.left.get('west')]).toEqual([{ a: 'west' }, ['shop/web']]);
+    expect(Object.fromEntries(made.accepted)).toEqual({ a: 'FormerClusterSuspended', b: 'Suspended' });
+    expect(made.messages.get('a')).toMatch(/cluster "west".* Link b, which is suspended/);
+    await end(made);
+    await pass(5_000);
+    // Also while the mirrors that it left are removed.
+    expect(made.accepted.get('a')).toBe('Accepted');
+    made.left.clear();
+    await pass(5_000);
+    expect(made.leases.records).toEqual(after);
+    await made.end();
+  });
+
   it('in namespaces that cannot be read is recorded until they can', async () => {
     const made = new World([], { a: 'west' });
     await made.setReadable('bank', false);

@@ -45,6 +45,8 @@ spec:
         Accepted: 'it is valid',
         InvalidLink: 'a field is invalid; the Link is served by its last valid spec, if it had one',
         DuplicateCluster: 'an older Link has the same `targetClusterName`',
+        FormerClusterSuspended:
+          'a suspended Link has the cluster that it named before, and its Lease records the mirrors',
         Suspended: 'an annotation leaves it to another controller',
         Pending: PENDING,
       },
