@@ -74,7 +74,7 @@ const remedy = (output: string, lost: readonly Lost[], { namespace, project }: L
   const folder = `${output}/${ARGO_CD_FOLDER}`;
   return [
     `have Argo CD let go of the clusters first, which deletes nothing in them: in its own cluster, stop whatever else applies ${folder}, and run ${commands.join(', then ')}`,
-    `delete ${folder}, run linkspan synth, commit and push; only then apply ${folder} again, as the first time`,
+    `delete ${folder}, run linkspan synth, commit and push; only then apply the AppProject and the root Application in ${folder} again, as the first time`,
   ].join('; ');
 };
 

@@ -56,7 +56,7 @@ describe.each<[string, Partial<ArgoCdProps>, Partial<ArgoCdProps>, string, reado
 
   it('E5 is refused, with the commands that have Argo CD let go first, and nothing written', async () => {
     const before = await readFile(join(folder, '.linkspan-synth'), 'utf8');
-    const remedy = `have Argo CD let go of the clusters first, which deletes nothing in them: in its own cluster, stop whatever else applies ${folder}/argocd, and run ${commands.join(', then ')}; delete ${folder}/argocd, run linkspan synth, commit and push; only then apply ${folder}/argocd again, as the first time`;
+    const remedy = `have Argo CD let go of the clusters first, which deletes nothing in them: in its own cluster, stop whatever else applies ${folder}/argocd, and run ${commands.join(', then ')}; delete ${folder}/argocd, run linkspan synth, commit and push; only then apply the AppProject and the root Application in ${folder}/argocd again, as the first time`;
     expect(() => write(to)).toThrow(
       new OutputFolderError(
         `${folder}: ${files}: must not be removed or move to another namespace while c01, c02 stay: Argo CD would delete all objects of a cluster with its Application (${remedy})`,

@@ -223,17 +223,25 @@ onReal('what the examples render, applied by their READMEs', () => {
   );
 
   test.each([
-    ['gitops', 'Apply with Argo CD'],
-    ['gitops-typescript', 'Apply it'],
+    ['gitops', 'Apply with Argo CD', "sed -i '/^argoCd:/a\\  health: true' linkspan.yaml && npx linkspan synth"],
+    ['gitops-typescript', 'Apply it', "sed -i 's/, repoUrl: /, health: true&/' main.ts && npm run synth"],
   ])(
-    '%s, for Argo CD',
-    async (name, section) => {
+    '%s, for Argo CD, with the health of Links: its other settings stay',
+    async (name, section, synth) => {
       const client = api(clusters.find(({ name }) => name === 'east')!);
       await client.apply(namespace('argocd'));
-      await client.close();
-      expect(await follow(name, section, env)).toMatch(
-        /^application\.argoproj\.io\/linkspan-east serverside-applied$/m,
+      const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'argocd-cm', namespace: 'argocd' } };
+      await writeFile(join(folder(name), 'argocd-cm.json'), JSON.stringify({ ...settings, data: { url: 'its own' } }));
+      const own = await shell(
+        folder(name),
+        `kubectl --context=east apply --server-side --force-conflicts -f argocd-cm.json && ${synth}`,
+        { ...QUIET, ...env },
       );
+      expect(own.code, `${own.stdout}${own.stderr}`).toBe(0);
+      expect(await readdir(join(folder(name), 'clusters/argocd'))).toContain('2-configmap-argocd-cm.yaml');
+      expect(await follow(name, section, env)).toMatch(/^application\.argoproj\.io\/linkspan serverside-applied$/m);
+      expect(await client.get(settings)).toMatchObject({ data: { url: 'its own' } });
+      await client.close();
     },
     RUN_MS,
   );
