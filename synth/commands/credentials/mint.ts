@@ -17,7 +17,7 @@ import { type Pair, withPair } from '../link/pair.ts';
 import {
   addressProblems,
   domainsOf,
-  INSTALL,
+  INSTALL_IN_BOTH,
   installLinkerd,
   missingExports,
   missingNamespace,
@@ -37,8 +37,8 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   if (namespace === linkerdNamespace) refuseProblems([SAME_NAMESPACE], ExitCode.usage);
   const access = await readAccess(pair, flags);
   const missing = await Promise.all([
-    missingNamespace(source, namespace, INSTALL),
-    missingNamespace(target, namespace, INSTALL),
+    missingNamespace(source, namespace, INSTALL_IN_BOTH),
+    missingNamespace(target, namespace, INSTALL_IN_BOTH),
     access.flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
     ...missingExports(target, flags),
   ]);

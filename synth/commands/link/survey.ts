@@ -221,8 +221,8 @@ const clusterProblems = async (pair: Pair, flags: LinkFlags, access: AccessRead)
   const { namespace, linkerdNamespace } = flags;
   const [served, ...missing] = await Promise.all([
     source.serves(LINKS),
-    missingNamespace(source, namespace, INSTALL),
-    missingNamespace(target, namespace, INSTALL),
+    missingNamespace(source, namespace, INSTALL_IN_BOTH),
+    missingNamespace(target, namespace, INSTALL_IN_BOTH),
     access.flat ? missingNamespace(source, linkerdNamespace, installLinkerd(flags.flat)) : undefined,
     ...missingExports(target, flags),
   ]);
@@ -235,6 +235,7 @@ const clusterProblems = async (pair: Pair, flags: LinkFlags, access: AccessRead)
 };
 
 export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
+export const INSTALL_IN_BOTH = `${INSTALL}, which is the same in both clusters`;
 /** @param flat what the flag says: without it, the copy that is there, or the account, says the same */
 export const installLinkerd = (flat: boolean | undefined): string =>
   `install Linkerd there, or name its namespace with --linkerd-namespace${flat === true ? ', or leave out --flat' : ''}`;

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { OLDEST_MINOR } from '../../../synth/commands/check/pre/checks.ts';
 import type { Lockfile } from '../../../tools/release/lockfile.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -65,6 +66,10 @@ test('no package but node runs a script when it is installed', () => {
   expect(wanted).toEqual([]);
   const { allowScripts } = JSON.parse(JSON.stringify(manifest)) as { allowScripts: Readonly<Record<string, boolean>> };
   expect(allowScripts).toEqual({ node: true });
+});
+
+test('docs/versions.md has the oldest Kubernetes that `check --pre` accepts', async () => {
+  expect(await text('docs/versions.md')).toMatch(new RegExp(`^\\| Kubernetes +\\| 1\\.${OLDEST_MINOR}, `, 'm'));
 });
 
 test('the Kubernetes of the tests is that of the README and docs/versions.md', async () => {

@@ -311,7 +311,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     title: "Linkerd's destination controller has its copy of the credentials",
     means:
       'Mirrors in flat mode, and federated Services on a flat network, have no endpoints: without this copy, Linkerd cannot find the pods behind them. It ignores one without its label and annotations. A Link without such Services needs none.',
-    remedy: 'Link the cluster again with `linkspan link`, which writes the copy unless `--flat=false` is given.',
+    remedy: 'Link the cluster again: `--flat` of `linkspan link` writes the copy.',
     judge: (survey) => eachLink(survey, (link) => destinationFindings(link, survey)),
   },
   {
@@ -320,8 +320,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     title: "the copy of Linkerd's destination controller has the rights that it needs",
     means:
       "Linkerd's destination controller ends itself when it may not read a target that it has credentials for: new connections in the whole mesh wait until it has restarted.",
-    remedy:
-      'Grant the right that is named, as `linkspan link` does unless `--flat=false` is given, or delete the copy.',
+    remedy: 'Grant the right that is named, as `--flat` of `linkspan link` does, or delete the copy.',
     judge: (survey) => eachLink(survey, (link) => destinationRightsFindings(link, survey)),
   },
 ];

@@ -23,7 +23,7 @@ const REFUSALS: readonly Refusals[] = [
     means:
       "A Service is to join a federated Service on a flat network, and Linkerd's control plane has no credentials of its cluster: it could not find the pods.",
     remedy:
-      "Make the copy of the credentials in the namespace of Linkerd's control plane, as `linkspan link` does, or have federated Services lead through the gateway: `federation: gateway` of the Link.",
+      "Make the copy of the credentials in the namespace of Linkerd's control plane, as `--flat` of `linkspan link` does, or have federated Services lead through the gateway: `federation: gateway` of the Link.",
     advice: (link, survey) =>
       `link the cluster again: ${linkAgain(placeOf(link, survey), link, undefined, '--flat')}; or have federated Services lead through its gateway: ${patchLink(placeOf(link, survey), link.name, { federation: 'gateway' })}`,
   },

@@ -14,7 +14,7 @@ import type { PreSurvey } from './survey.ts';
 const CATEGORY = 'before-installation';
 
 /** The oldest version of Kubernetes that has all APIs that the manifests use. */
-const OLDEST_MINOR = 27;
+export const OLDEST_MINOR = 27;
 
 const versionFindings = ({ kubernetes, context }: PreSurvey): readonly Finding[] => {
   if (!kubernetes.ok) return [];
