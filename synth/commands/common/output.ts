@@ -5,7 +5,7 @@
 import { Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { cut } from '../../../operator/kube/errors.ts';
-import { print } from '../../print.ts';
+import { print, warn } from '../../print.ts';
 import type { Outcome } from './cluster.ts';
 import { uninterrupted } from './interruption.ts';
 
@@ -30,6 +30,23 @@ export const manifestsText = (clusters: readonly ClusterObjects[], format: Outpu
           ({ context, purpose, objects }) => `---\n${comment(`${context}: ${purpose}`)}\n${Yaml.stringify(...objects)}`,
         )
         .join('');
+
+/**
+ * Prints manifests. Where no format was asked for, they go to a pipe or a file, and kubectl would apply all of them to one
+ * cluster.
+ * @param clusters each in one or two lists; the lists of one cluster alone are one
+ */
+export const printManifests = async (
+  clusters: readonly ClusterObjects[],
+  format: OutputFormat,
+  { output }: { readonly output?: string },
+): Promise<void> => {
+  if (output === undefined && clusters.filter(({ objects }) => objects.length > 0).length > 1) warn(OF_TWO_CLUSTERS);
+  await print(manifestsText(clusters, format));
+};
+
+const OF_TWO_CLUSTERS =
+  'the manifests are of two clusters, each under a comment that names it: do not give them to one kubectl (use --apply)';
 
 /** A comment of YAML, on one line whatever its text. */
 export const comment = (text: string): string => `# ${cut(text, MAX_COMMENT)}`;

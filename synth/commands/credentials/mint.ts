@@ -8,7 +8,7 @@ import { conflictProblems } from '../common/change-set/compare.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { manifestsText, withReport } from '../common/output.ts';
+import { printManifests, withReport } from '../common/output.ts';
 import { accessObjects, FORCE, planAccess, writeAccess } from '../link/access.ts';
 import { accessProblems, accessServer, keptProblems, readAccess } from '../link/access-read.ts';
 import { named } from '../link/flags.ts';
@@ -70,7 +70,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   } else {
     const objects = await accessObjects(way, plan);
     const filled = [objects.access, objects.credentials].filter((each) => each.objects.length > 0);
-    await print(manifestsText(filled, format));
+    await printManifests(filled, format, flags);
   }
   for (const { object, reason } of refused) warn(`${object}: ${reason}; --apply would be refused`);
 };

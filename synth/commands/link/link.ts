@@ -14,7 +14,7 @@ import { kubectl } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
-import { type ClusterObjects, manifestsText, type ResultReport, withReport } from '../common/output.ts';
+import { type ClusterObjects, printManifests, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { accessObjects, type AccessPlan, FORCE, planAccess, takesOf, writeAccess } from './access.ts';
 import { keptProblems } from './access-read.ts';
@@ -139,7 +139,7 @@ const preview = async (plans: readonly Plan[], flags: LinkFlags): Promise<void> 
     const purpose = `the Link to ${way.targetName}, and its credentials`;
     return [access, { context: way.source.context, purpose, objects: [...credentials.objects, whole] }];
   });
-  await print(manifestsText((await Promise.all(lists)).flat(), format));
+  await printManifests((await Promise.all(lists)).flat(), format, flags);
 };
 
 /**

@@ -2,8 +2,8 @@
 import { print } from '../../../print.ts';
 import { refOf } from '../apply.ts';
 import { type ChangeFlags, manifestFormat } from '../change-flags.ts';
-import { type ClusterObjects, manifestsText } from '../output.ts';
-import { changesText } from './text.ts';
+import { type ClusterObjects, printManifests } from '../output.ts';
+import { byCluster, changesText } from './text.ts';
 import type { Unwanted } from './want.ts';
 
 /** Prints what would be deleted. */
@@ -13,10 +13,10 @@ export const printDeletions = async (all: readonly Unwanted[], flags: ChangeFlag
     await print(changesText(all.map((want) => ({ want, outcome: 'deleted' }))));
     return;
   }
-  const lists = [...Map.groupBy(all, ({ cluster }) => cluster.context)].map(([context, objects]): ClusterObjects => ({
+  const lists = [...byCluster(all, ({ cluster }) => cluster)].map(([context, objects]): ClusterObjects => ({
     context,
     purpose: 'objects that would be deleted',
     objects: objects.map(refOf),
   }));
-  await print(manifestsText(lists, format));
+  await printManifests(lists, format, flags);
 };

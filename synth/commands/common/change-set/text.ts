@@ -1,4 +1,5 @@
 /** A change set as a person reads it: for each cluster what would be created, changed and deleted, field by field. Pure. */
+import type { Cluster } from '../cluster.ts';
 import type { Named } from '../output.ts';
 import { type Change, type Deletion, type OwnedChange, shown } from './compare.ts';
 
@@ -32,13 +33,24 @@ const textOf = (each: Each): string => {
   return `${sign} ${nameOf(named)}\n${lines.join('')}`;
 };
 
+/** Values by cluster, as its context calls it. Contexts of one name are of two kubeconfigs, which then tell them apart. */
+export const byCluster = <T>(all: readonly T[], clusterOf: (each: T) => Cluster): ReadonlyMap<string, readonly T[]> => {
+  const groups = Map.groupBy(all, clusterOf);
+  const contexts = [...groups.keys()].map(({ context }) => context);
+  const titleOf = ({ context, kubeconfig }: Cluster): string =>
+    contexts.indexOf(context) === contexts.lastIndexOf(context)
+      ? context
+      : `${context} (${kubeconfig ?? 'the kubeconfig that kubectl finds'})`;
+  return new Map([...groups].map(([cluster, each]) => [titleOf(cluster), each]));
+};
+
 /** What would become of the objects of each cluster, and how many would not change. */
 export const changesText = (changes: readonly Each[]): string =>
-  [...Map.groupBy(changes, ({ want }) => want.cluster.context)]
-    .map(([context, all]) => {
+  [...byCluster(changes, ({ want }) => want.cluster)]
+    .map(([title, all]) => {
       const unchanged = all.filter(({ outcome }) => outcome === 'unchanged').length;
       const rest = unchanged === 0 ? '' : `  ${unchanged} ${unchanged === 1 ? 'object' : 'objects'} would not change\n`;
-      return `${JSON.stringify(context).slice(1, -1)}:\n${all.map(textOf).join('')}${rest}`;
+      return `${JSON.stringify(title).slice(1, -1)}:\n${all.map(textOf).join('')}${rest}`;
     })
     .join('\n');
 
