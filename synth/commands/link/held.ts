@@ -68,6 +68,22 @@ const readOf = (secret: Secret | undefined): Extract<KubeconfigRead, { readonly 
   return read?.ok ? read : undefined;
 };
 
+/** The Links of other names that lead to a cluster, as their credentials record it. */
+export const linksTo = (
+  { others }: Held,
+  links: readonly LinkObject[],
+  targetUid: string | undefined,
+): readonly LinkObject[] =>
+  links.filter((link) =>
+    others.some(
+      ({ metadata: { namespace, name, annotations } }) =>
+        targetUid !== undefined &&
+        annotations?.[Annotation.targetClusterUid] === targetUid &&
+        namespace === link.metadata.namespace &&
+        name === secretNameOf(link, link.metadata.name),
+    ),
+  );
+
 /** The tokens in these Secrets. */
 export const tokensIn = (secrets: readonly (Secret | undefined)[]): ReadonlySet<string> =>
   new Set(secrets.map((each) => readOf(each)?.token).filter((token) => token !== undefined));

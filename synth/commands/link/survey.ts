@@ -24,6 +24,7 @@ import { apiServerProblem, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead } from './gateway.ts';
 import { type Given, withGivenBefore } from './given.ts';
+import { linksTo } from './held.ts';
 import type { LinkSettings } from './manifests.ts';
 import type { Pair } from './pair.ts';
 import { readGateway } from './target-gateway.ts';
@@ -228,10 +229,9 @@ const clusterProblems = async (pair: Pair, flags: LinkFlags, access: AccessRead)
   ]);
   const problems = missing.filter((problem) => problem !== undefined);
   if (!served) return [noCrd(source), ...problems];
-  return [
-    ...problems,
-    ...otherLinks(pair, flags, await source.list<LinkObject>(LINKS, { namespace }), clusterOf(pair, access)),
-  ];
+  const links = await source.list<LinkObject>(LINKS, { namespace });
+  if (access.held.link === undefined && flags.name === undefined) warnOfSecond(pair, access, links);
+  return [...problems, ...otherLinks(pair, flags, links, clusterOf(pair, access))];
 };
 
 export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
@@ -259,6 +259,20 @@ const noCrd = (source: Cluster): Problem => ({
 const clusterOf = (pair: Pair, access: AccessRead): string => {
   const named = access.held.link?.spec?.targetClusterName;
   return named !== undefined && isOfTarget(pair, access) ? named : pair.targetName;
+};
+
+/** A name that was forgotten: without it, the context of the target names the Link. */
+const warnOfSecond = (
+  { source, target, targetUid }: Pair,
+  { held }: AccessRead,
+  links: readonly LinkObject[],
+): void => {
+  for (const { metadata } of linksTo(held, links, targetUid)) {
+    const title = source.title(LINKS.kind, metadata);
+    warn(
+      `${title} leads to ${target.context} already: to change it instead of adding a second one, add --name ${metadata.name}`,
+    );
+  }
 };
 
 /** Links that this one would change into another, or that would be a second one to the same cluster. */

@@ -12,7 +12,7 @@ import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { CommandError, ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { withReport } from '../common/output.ts';
@@ -20,7 +20,7 @@ import { byKubectl } from '../common/remedies.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
 import { named, type UnlinkFlags } from './flags.ts';
-import { otherTargetProblems, readHeld } from './held.ts';
+import { linksTo, otherTargetProblems, readHeld } from './held.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
 import { accessTraces, credentialsTraces, type Target } from './traces.ts';
 
@@ -66,7 +66,11 @@ const unlinkFrom = async (
   const access = target && (await accessTraces(target, held, credentials, flags));
   const link: readonly Unwanted[] = held.link === undefined ? [] : [{ cluster: source, of: LINKS, object: held.link }];
   const gone = [...link, ...credentials.unwanted];
-  if (gone.length + mirrors.length === 0) printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
+  if (gone.length + mirrors.length === 0) {
+    const known = flags.name === undefined ? linksTo(held, links, target?.targetUid) : [];
+    refuseProblems(known.map(({ metadata }) => misnamed(source, metadata, cluster)));
+    printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
+  }
   const [heir] = heirs.map(({ metadata }) => metadata.name);
   const stay =
     heir === undefined
@@ -87,6 +91,13 @@ const unlinkFrom = async (
     await executeDeletions(access?.unwanted ?? [], report);
   });
 };
+
+/** Without a name, that of the target's context is looked for. */
+const misnamed = (source: Cluster, link: LinkObject['metadata'], context: string): Problem => ({
+  object: source.title(LINKS.kind, link),
+  reason: `leads to ${context}, and there is no Link of that name`,
+  remedy: `add --name ${link.name}`,
+});
 
 /** The Link must have the name of its cluster: what it leaves is found by that. */
 const foreignProblems = (source: Cluster, links: readonly LinkObject[], name: string) =>

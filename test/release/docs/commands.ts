@@ -155,7 +155,11 @@ take rights from it which the other Link reads with is refused, too. An account 
 adopted if this source has its token already, or if none of its tokens was ever used, or printed for another source. A Secret that a controller keeps, such
 as one of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
 
-The manifests that it prints without \`--apply\` hold a token, if the account is there already: keep them as secret.
+The manifests that it prints without \`--apply\` hold a token, if the account is there already: keep them as secret. They are
+those of both clusters, and \`kubectl apply -f -\` would make all of them in one. \`allow\` and \`link-gen\` print those of one.
+
+Without \`--name\`, the context of the target is the name. \`link\` warns where a Link of another name leads to this cluster already;
+\`unlink\` fails where that is all that it finds.
 
 The address of the API server in your kubeconfig must be one that pods of the source reach. It is refused if it leads to your
 own machine, like those of kind and k3d: name another with \`--api-server-address\`.`,

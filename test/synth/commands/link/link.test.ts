@@ -111,6 +111,14 @@ onEachBacking('linkspan link and unlink', (backing) => {
     linkspanHere(command, ...pair(), ...args);
   const giveAddress = (client = clusters.west, ip = '203.0.113.20') =>
     client.patch(GATEWAY, { status: { loadBalancer: { ingress: [{ ip }] } } }, { subresource: 'status' });
+  /** A kubeconfig of the cluster whose context has another name. */
+  const renamed = async ({ name, kubeconfig }: TestCluster, context: string): Promise<string> => {
+    const file = join(directory, `${name}-as-${context}`);
+    const parsed = parseYaml(kubeconfig) as { contexts: object[] };
+    const contexts = parsed.contexts.map((each) => ({ ...each, name: context }));
+    await writeFile(file, JSON.stringify({ ...parsed, contexts, 'current-context': context }));
+    return file;
+  };
   const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
   const kubeconfigIn = async (within: string): Promise<string> => {
     const ref = credentialsRef(within);
@@ -133,7 +141,10 @@ onEachBacking('linkspan link and unlink', (backing) => {
 
     test.each([
       [['--gateway-name=gate'], 'Service linkerd-multicluster/gate of west: not found: the target has no gateway'],
-      [['--namespace=nope', '--gateway=false'], 'Namespace nope of east: not found'],
+      [
+        ['--namespace=nope', '--gateway=false'],
+        'Namespace nope of west: not found (install the multicluster extension there, or name its namespace with --namespace, which is the same in both clusters)',
+      ],
       [['--api-server-address=http://a', '--gateway=false'], '--api-server-address: "http://a" must be an https URL'],
       [['--linkerd-namespace=nope', '--gateway=false'], 'Namespace nope of east: not found (install Linkerd there'],
       [['--federation=flat', '--gateway-addresses=10.0.0.1'], '--federation=flat: needs --flat'],
@@ -195,7 +206,11 @@ onEachBacking('linkspan link and unlink', (backing) => {
       expect(stderr).toContain('note: the credentials of west are left out');
       expect(stdout).toContain('# west: the account with which east reads');
       expect(stdout).not.toContain('cluster-credentials-west\n  namespace');
-      const json = JSON.parse((await run('link', address(), '--output=json')).stdout) as {
+      const inOnePipe = 'warning: the manifests are of two clusters, each under a comment that names it';
+      expect(stderr).toContain(inOnePipe);
+      const asked = await run('link', address(), '--output=json');
+      expect(asked.stderr).not.toContain(inOnePipe);
+      const json = JSON.parse(asked.stdout) as {
         clusters: { context: string; objects: KubeObject[] }[];
       };
       expect(json.clusters.map(({ context, objects }) => [context, ...objects.map(({ kind }) => kind)])).toEqual([
@@ -291,6 +306,44 @@ onEachBacking('linkspan link and unlink', (backing) => {
       expect(another.stderr).toContain('Link linkerd-multicluster/other of east: is to cluster north already');
       expect([named.code, unlinked.code, another.code]).toEqual([1, 1, 1]);
       await clusters.east.delete(other);
+    });
+
+    test('find the Link by its cluster where --name is forgotten', async () => {
+      const forgotten = [
+        `--to-kubeconfig=${await renamed(clusters.westCluster, 'prod-west')}`,
+        '--to-context=prod-west',
+      ];
+      const linked = await run('link', ...forgotten, address());
+      expect(linked.code, linked.stderr).toBe(0);
+      expect(linked.stderr).toContain(
+        'warning: Link linkerd-multicluster/west of east leads to prod-west already: to change it instead of adding a second one, add --name west\n',
+      );
+      expect(await run('unlink', ...forgotten, '--apply')).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'error: Link linkerd-multicluster/west of east: leads to prod-west, and there is no Link of that name (add --name west)\n',
+      });
+      const meant = await run('link', ...forgotten, address(), '--name=second');
+      expect(meant.stderr).not.toContain('leads to prod-west already');
+      const gone = await run('unlink', ...forgotten, '--name=second');
+      expect(gone.stderr).toContain('nothing is left of a Link to second in east');
+    });
+
+    test('tell clusters apart whose contexts have one name', async () => {
+      const [east, west] = [
+        await renamed(clusters.eastCluster, 'default'),
+        await renamed(clusters.westCluster, 'default'),
+      ];
+      const both = [`--kubeconfig=${east}`, '--context=default', `--to-kubeconfig=${west}`, '--to-context=default'];
+      const names = ['--name=west', '--source-name=east'];
+      const { stdout } = await run('link', ...both, ...names, address(), '--service-exports=false', '--output=diff');
+      expect(stdout).toMatch(
+        RegExp(`^default \\(${west}\\):\n  7 objects would not change\n\ndefault \\(${east}\\):\n~ Link `),
+      );
+      const json = (await run('unlink', ...both, ...names, '--output=json')).stdout;
+      const { clusters: listed } = JSON.parse(json) as { clusters: { context: string }[] };
+      expect(listed.map(({ context }) => context)).toEqual([`default (${east})`, `default (${west})`]);
     });
 
     test('list what they would delete, and delete nothing', async () => {
