@@ -113,7 +113,22 @@ onReal('linkspan credentials revoke', () => {
     expect(await clusters.west.get(secretRef(peerSecretName('north')))).toBeDefined();
   });
 
+  test('names who may be meant where it finds no account', async () => {
+    const other = objectRef('v1', 'ServiceAccount', 'remote-access-east', LINKS_NAMESPACE);
+    const labels = { 'linkerd.io/extension': 'multicluster' };
+    await clusters.west.apply({ ...other, metadata: { ...other.metadata, labels } });
+    const { code, stderr } = await run('east', '--apply');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^error: ServiceAccount linkerd-multicluster\/linkerd-service-mirror-remote-access-east of (\S+): not found, and \1 is read with linkerd-service-mirror-remote-access-north, remote-access-east \(if one of them is that of east, name it with --service-account-name\)\n$/,
+    );
+    const named = await run('east', '--service-account-name=remote-access-east', '--apply');
+    expect(named.code, named.stderr).toBe(0);
+    expect(await clusters.west.get(other)).toBeUndefined();
+  });
+
   test('says the second time that nothing is left', async () => {
+    await run('north', '--apply');
     const { code, stderr } = await run('east', '--apply');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^nothing is left in \S+ that east could read it with\n$/);

@@ -15,6 +15,7 @@ import { kubectl } from '../common/command-text.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { withReport } from '../common/output.ts';
+import { readersOf } from '../install/readers.ts';
 import { type AccountRead, readAccount, secretsOf } from '../link/account.ts';
 import { clusterNameProblems } from '../link/pair.ts';
 import type { RevokeFlags } from './flags.ts';
@@ -29,6 +30,7 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
       refuseProblems(foreignProblems(target, account));
       const unwanted = tracesOf(target, account);
       if (unwanted.length === 0) {
+        refuseProblems(await otherReaders(target, account, peer));
         printLine(`nothing is left in ${target.context} that ${peer} could read it with`);
         return;
       }
@@ -50,6 +52,19 @@ const tracesOf = (cluster: Cluster, account: AccountRead): readonly Unwanted[] =
     objects.flatMap((each) => (each === undefined ? [] : [{ of, object: each }]));
   const all = [...rights, ...ofKind(SERVICE_ACCOUNTS, [object]), ...ofKind(SECRETS, secretsOf(account))];
   return all.map((each) => ({ ...each, cluster }));
+};
+
+/** The peer may read with an account of another name: which of them, only a person knows. */
+const otherReaders = async (target: Cluster, account: AccountRead, peer: string): Promise<readonly Problem[]> => {
+  const others = await readersOf(target, account.namespace);
+  if (others.length === 0) return [];
+  return [
+    {
+      object: target.title(SERVICE_ACCOUNTS.kind, account),
+      reason: `not found, and ${target.context} is read with ${others.map((each) => each.account.metadata.name).join(', ')}`,
+      remedy: `if one of them is that of ${peer}, name it with --service-account-name`,
+    },
+  ];
 };
 
 /** The account of Linkerd's chart, which any number of sources use. */

@@ -266,8 +266,9 @@ linkspan credentials revoke east --context west --apply
 \`\`\`
 
 The command refuses the account of Linkerd's chart, which several sources may use, and an account without the label of the
-extension. An account that Git declares comes back without tokens: remove it there as well. When nothing is left, the command
-says so and exits with 0.`,
+extension. An account that Git declares comes back without tokens: remove it there as well. Where there is no such
+account, but other ones, the command names these and exits with 1: one of them may be the peer's. When nobody is left that reads the
+cluster, it says so and exits with 0.`,
   'credentials rotate': `Asks the target for another token of the account that the Link reads with, and writes it into the kubeconfig of the source.
 The operator tries it beside the old one. When it reports, in condition \`CredentialsValid\` of the Link, that it uses the new
 one, the old one is revoked: the Secret that it is bound to, or that holds it, is deleted in the target. If the operator does not
