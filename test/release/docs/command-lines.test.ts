@@ -1,11 +1,16 @@
 /**
  * Every `linkspan` command line that a page shows, in a block, or with flags between backticks, is one that the program takes: its
- * commands, arguments and flags. What they do is tested where they are.
+ * commands, arguments and flags. So is what messages of the operator name. What they do is tested where they are.
  */
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
+import { LinkApi } from '../../../crds/wire.ts';
+import { ApiError } from '../../../operator/kube/errors.ts';
+import { mintCommand } from '../../../operator/link/session-credentials.ts';
+import { refusedBy } from '../../../operator/served/not-admitted.ts';
+import { sourceProblem } from '../../../operator/source/advice.ts';
 import { ROOT } from '../packaging/packed.ts';
 
 /** What stands for a file of the reader. */
@@ -36,6 +41,22 @@ const commandLines = (page: string): readonly string[] => {
     return typed === '' || PLACEHOLDER.test(typed) ? [] : [typed.trim()];
   });
 };
+
+/** Messages of the operator, which names what the program takes and cannot import it. */
+const MESSAGES: readonly string[] = [
+  `${mintCommand('west', { namespace: 'mesh', controlPlaneNamespace: 'linkerd-2' })} --to-context west`,
+  refusedBy(
+    { name: 'west', cluster: 'west' },
+    { key: 'shop/web', obstacle: { reason: 'WaitingForApproval', what: 'shop/web' } },
+  ).message,
+  sourceProblem(LinkApi.plural, new ApiError(404, { message: 'not found' }, 'list links'), 'mesh'),
+];
+
+test.each(MESSAGES)('the command line in a message of the operator is accepted: %s', async (message) => {
+  const [, line = ''] = /linkspan ([a-z][^|`]*)/.exec(message) ?? [];
+  const program = await idleProgram();
+  await expect(program.parseAsync(line.trim().split(/\s+/), { from: 'user' })).resolves.toBe(program);
+});
 
 test('every command line in README, docs/ and examples/ is accepted', async () => {
   const program = await idleProgram();
