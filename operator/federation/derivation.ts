@@ -122,11 +122,13 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   decide(observed: ObservedFederation): FederationDecision {
-    const decision = decideFederation(observed);
-    const creator = decision.manifests.namespaces[0]?.object.metadata.labels?.[Label.clusterName];
+    return decideFederation(observed);
+  }
+
+  decided(key: string, { manifests }: FederationDecision): void {
+    const creator = manifests.namespaces[0]?.object.metadata.labels?.[Label.clusterName];
     for (const { cluster, budget } of this.#options.parties.values())
-      budget?.decided('federation', `${observed.namespace}/${observed.name}`, cluster === creator);
-    return decision;
+      budget?.decided('federation', key, cluster === creator);
   }
 
   goal(observed: ObservedFederation, { manifests, isLeft }: FederationDecision): Goal {

@@ -83,6 +83,7 @@ export class Steps<O, D, R extends Reason> implements Stepping {
     for (let passes = 0; passes < MAX_PASSES; passes += 1) {
       const observed = derivation.observe(key);
       const decision = derivation.decide(observed);
+      derivation.decided?.(key, decision);
       if ((await derivation.prepare?.(key, observed, decision, signal)) !== undefined) break;
       const context = { applier: this.#applier, conflictRetryMs: 0 };
       const pass = await stepOf(derivation, { observed, decision }, context, signal);

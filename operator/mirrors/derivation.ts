@@ -120,12 +120,12 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
 
   decide(observed: ObservedKey): DecidedKey {
     if ('probe' in observed) return { manifests: observed.probe };
-    const { claims, from } = this.#options;
-    const decision = decide(observed, enterClaims(observed, claims), this.#rendered);
-    const { namespaces, isUnfinished = false } = decision.manifests;
-    const key = `${observed.namespace}/${observed.name}`;
-    if (!isUnfinished) from.budget?.decided('mirror', key, namespaces.length > 0);
-    return decision;
+    return decide(observed, enterClaims(observed, this.#options.claims), this.#rendered);
+  }
+
+  decided(key: string, decision: DecidedKey): void {
+    if (!('shape' in decision)) return;
+    this.#options.from.budget?.decided('mirror', key, decision.manifests.namespaces.length > 0);
   }
 
   isUnfinished({ manifests }: DecidedKey): boolean {

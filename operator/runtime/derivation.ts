@@ -42,6 +42,11 @@ export interface Derivation<O, D, R extends Reason = Reason> {
   /** Reports whether a decision is incomplete, because it ran out of time. @default - reports false */
   isUnfinished?(decision: D): boolean;
   /**
+   * Called with each complete decision, in the same turn of the event loop, so that no other key is decided in between.
+   * @default - nothing is done
+   */
+  decided?(key: string, decision: D): void;
+  /**
    * Does what must come before the writes of a key, such as asking whether another operator has taken over its object.
    * @returns the outcome of the reconcile if nothing must be written now; undefined otherwise
    * @default - nothing is done
@@ -229,7 +234,10 @@ export class DerivationController<O, D, R extends Reason> {
     for (;;) {
       const observed = derivation.observe(key);
       const decision = derivation.decide(observed);
-      if (derivation.isUnfinished?.(decision) !== true) return { observed, decision };
+      if (derivation.isUnfinished?.(decision) !== true) {
+        derivation.decided?.(key, decision);
+        return { observed, decision };
+      }
       await this.#turns.next();
     }
   }
