@@ -9,7 +9,7 @@ import { ApiError } from '../../operator/kube/errors.ts';
 import { SERVICE_ACCOUNTS, SERVICES, TOKEN_REQUESTS } from '../../operator/kube/objects.ts';
 import type { TokenRequest } from '../../operator/kube/account-token.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
-import { eventually } from '../cluster/workload/index.ts';
+import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../support/builders.ts';
 import { requestToken } from '../support/tokens.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -116,7 +116,7 @@ onReal('linkspan credentials revoke', () => {
   test('names who may be meant where it finds no account', async () => {
     const other = objectRef('v1', 'ServiceAccount', 'remote-access-east', LINKS_NAMESPACE);
     const labels = { 'linkerd.io/extension': 'multicluster' };
-    await clusters.west.apply({ ...other, metadata: { ...other.metadata, labels } });
+    await clusters.west.apply({ ...other, metadata: { ...other.metadata, labels } } as ObjectRef);
     const { code, stderr } = await run('east', '--apply');
     expect(code).toBe(1);
     expect(stderr).toMatch(
