@@ -38,22 +38,34 @@ export const approve = (services: readonly string[], flags: ApproveFlags): Promi
   reportingProblems(async () => {
     refuseProblems(usageProblems(services, flags), ExitCode.usage);
     await withCluster(flags, async (source) => {
-      const link = await linkOf(source, flags);
-      const existing = flags.existing ? await madeOf(source, flags, clusterOf(source, link)) : [];
-      const added = await add(source, { services, existing }, flags);
+      const added = await add(source, { services, existingOf: existingOf(source, flags) }, flags);
       await print(textOf(added, flags));
-      noteUnused(source, link, !added.isNew || flags.dryRun !== true);
+      noteUnused(source, added.link, !added.isNew || flags.dryRun !== true);
     });
   });
 
-/** What is to be approved: what was named, and what is there. */
+/** What is to be approved: what was named, and what is there of the cluster that a Link is to. */
 interface Wanted {
   readonly services: readonly string[];
-  readonly existing: readonly string[];
+  readonly existingOf: (link: LinkObject) => Promise<readonly string[]>;
 }
+
+/** Reads once what there is of a cluster: that takes long enough for the operator to write the status of the Link. */
+const existingOf = (source: Cluster, flags: ApproveFlags): Wanted['existingOf'] => {
+  const made = new Map<string, readonly string[]>();
+  return async (link) => {
+    if (!flags.existing) return [];
+    const cluster = clusterOf(source, link);
+    const existing = made.get(cluster) ?? (await madeOf(source, flags, cluster));
+    made.set(cluster, existing);
+    return existing;
+  };
+};
 
 /** What becomes of it. */
 interface Added {
+  /** The Link whose list it is, as it was read. */
+  readonly link: LinkObject;
   readonly approved: readonly string[];
   /** What was approved before. */
   readonly before: readonly string[];
@@ -61,14 +73,14 @@ interface Added {
   readonly isNew: boolean;
 }
 
-/** Adds to the list of a Link. @returns what it has now that it had not */
+/** Adds to the list of a Link, as it is just now. @returns what it has now that it had not */
 const add = async (source: Cluster, wanted: Wanted, flags: ApproveFlags, attempts = ATTEMPTS): Promise<Added> => {
   const { namespace, from: name, dryRun } = flags;
   const link = await linkOf(source, flags);
   const listed = listOf(link);
-  const added = addedTo(listed ?? [], wanted);
+  const added = addedTo(listed ?? [], wanted.services, await wanted.existingOf(link));
   const next = [...(listed ?? []), ...added.approved];
-  const result = { ...added, isNew: listed === undefined };
+  const result = { ...added, link, isNew: listed === undefined };
   refuseProblems([
     ...listProblems(source, link, next),
     ...(added.approved.length > 0 || result.isNew ? keptProblems(source, link, flags) : []),
@@ -90,7 +102,11 @@ const add = async (source: Cluster, wanted: Wanted, flags: ApproveFlags, attempt
 };
 
 /** What a list gets; what is there is not added where a pattern that was named has it. */
-const addedTo = (listed: readonly string[], { services, existing }: Wanted): Omit<Added, 'isNew'> => {
+const addedTo = (
+  listed: readonly string[],
+  services: readonly string[],
+  existing: readonly string[],
+): Pick<Added, 'approved' | 'before'> => {
   const isListed = amongst(listed);
   const named = [...new Set(services)].filter((each) => !isListed(each));
   const isNamed = amongst([...listed, ...named]);

@@ -1,10 +1,11 @@
 /** `linkspan approve`, with the operator that mirrors what it approves: rule N2 of behaviour.md. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, installCrd } from '../../../cluster/workload/index.ts';
 import { linkCrd } from '../../../../crds/index.ts';
 import { EXPORTED, link, LINKS_NAMESPACE, service, slice } from '../../../support/builders.ts';
 import type { LinkSpec } from '../../../../crds/index.ts';
+import { Cluster } from '../../../../synth/commands/common/cluster.ts';
 import type { LinkObject } from '../../../support/objects.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
@@ -174,6 +175,22 @@ onEachBacking('linkspan approve', (backing) => {
     const { stdout } = await run('shop/*', '--existing', '--force-conflicts');
     expect(stdout.split('\n')[0]).toBe('shop/* approved for Link west');
     expect(await listed()).toEqual(['shop/*']);
+  });
+
+  test('N2 what is there of the former cluster is not approved where the Link comes to be to another', async () => {
+    await clusters.stopOperators();
+    await clusters.east.patch(link('west'), { spec: { importPolicy: null } });
+    const meanwhile = vi.spyOn(Cluster.prototype, 'patch').mockImplementationOnce(async function (
+      this: Cluster,
+      ...args
+    ) {
+      await clusters.east.patch(link('west'), { spec: { targetClusterName: 'north' } });
+      return this.patch(...args);
+    });
+    const { stdout } = await run('--existing', '--force-conflicts');
+    meanwhile.mockRestore();
+    expect(stdout).toBe('nothing of Link west is there to approve\nLink west has an empty list\n');
+    expect(await listed()).toEqual([]);
   });
 });
 
