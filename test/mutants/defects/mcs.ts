@@ -215,4 +215,20 @@ export const MCS: readonly Defect[] = [
     replace: 'return true;',
     tests: ['test/operator/link/records.test.ts'],
   },
+  {
+    name: 'L167 a ServiceImport follows a Service that a list shows as headless without the cluster being asked',
+    file: 'operator/mcs/parties.ts',
+    rule: 'L167',
+    find: 'type !== undefined && type !== typeOf(service)',
+    replace: 'false',
+    tests: ['test/operator/mcs/imports.test.ts'],
+  },
+  {
+    name: 'L167 a part ends with a Service that a list shows as one that cannot be exported without the cluster being asked',
+    file: 'operator/mcs/parties.ts',
+    rule: 'L167',
+    find: 'invalidExport(serviceExport.metadata, service) !== undefined',
+    replace: 'false',
+    tests: ['test/operator/mcs/imports.test.ts'],
+  },
 ];
