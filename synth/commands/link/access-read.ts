@@ -119,10 +119,11 @@ export const accessServer = (
   const before = heldServer(held);
   const fresh = apiServerOf(target.reachedBy, given);
   if (given !== undefined || before === undefined) return { apiServer: fresh, isKept: false };
+  // An account is of one cluster alone: its token shows where it is from, also once it is void.
+  const isOfAccount = [...tokensIn([held.secret])].some((token) => isOneOf(account, token));
+  if (!isOfAccount && !isOfTarget({ targetUid }, { held, account })) return { apiServer: fresh, isKept: false };
   // What the kubeconfig says of its own server is newer.
-  return isOfTarget({ targetUid }, { held, account })
-    ? { apiServer: before.server === fresh.server ? fresh : before, isKept: true }
-    : { apiServer: fresh, isKept: false };
+  return { apiServer: before.server === fresh.server ? fresh : before, isKept: true };
 };
 
 /** Reports whether a Secret is left to whoever keeps it, since the token in it is valid. */

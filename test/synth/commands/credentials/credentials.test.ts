@@ -181,6 +181,22 @@ onEachBacking('linkspan credentials', (backing) => {
     expect((await run('mint', address(), '--apply')).stdout.match(/ unchanged in /g)).toHaveLength(9);
   });
 
+  test('mint keeps the address of credentials that only their void token shows to be of the target', async () => {
+    const { server } = clusters.westCluster;
+    const elsewhere = server.replace('127.0.0.1', 'localhost');
+    const kubeconfig = Buffer.from((await kubeconfigOf(SECRET)).replace(server, elsewhere)).toString('base64');
+    const annotations = { 'linkspan.dev/target-cluster-uid': null };
+    const asKept = { metadata: { annotations }, data: { kubeconfig } };
+    await clusters.east.patch(SECRET, asKept, { fieldManager: FIELD_MANAGER });
+    await clusters.west.delete(secretRef('linkspan-peer-east'));
+    const { code, stderr } = await run('mint', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(await boundTo()).toBe('linkspan-peer-east');
+    expect(await kubeconfigOf(SECRET)).toContain(`server: ${elsewhere}\n`);
+    await run('mint', address(), '--apply');
+    expect(await kubeconfigOf(SECRET)).toContain(`server: ${server}\n`);
+  });
+
   test('mint keeps the limits of an account before a Link is there', { timeout: 60_000 }, async () => {
     const flags = [address(), '--name=north', '--source-name=limited', '--apply'];
     const first = await run('mint', ...flags, '--export-namespaces=shop');
