@@ -16,6 +16,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { withReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
 import { type PlanReport, planSummary } from '../plan/report.ts';
+import { endingTokenProblems } from './ending-tokens.ts';
 import type { MigrateFlags } from './flags.ts';
 import { linksBefore, type LocalState, readLocal } from './local-state.ts';
 import { handBackLocal, migrateLocal } from './local-steps.ts';
@@ -53,7 +54,11 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
   const pending = states.filter((_, at) => reports[at]?.steps.length !== 0);
   const pendingLocal = localReported?.steps.length === 0 ? undefined : local;
   const problems = isBack
-    ? [...backProblems(pending, cluster, flags), ...(local ? throughGatewaysProblems(local, cluster, flags) : [])]
+    ? [
+        ...backProblems(pending, cluster, flags),
+        ...(await endingTokenProblems(pending, cluster, namespace)),
+        ...(local ? throughGatewaysProblems(local, cluster, flags) : []),
+      ]
     : [
         ...(await problemsOf(pending, plans.links, cluster, flags)),
         ...(pendingLocal ? localProblems(localReported?.changes, cluster, flags) : []),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
-import { EXPORTED, link, LINKS_NAMESPACE, service } from '../../../support/builders.ts';
+import { credentials, EXPORTED, link, LINKS_NAMESPACE, secretRef, service } from '../../../support/builders.ts';
 import { identities, inventory, type Inventory } from '../../../support/inventory.ts';
 import { LinkerdDeployment, seedMirrors, serveDeployments } from '../../../support/linkerd-install.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
@@ -181,6 +181,28 @@ onEachBacking('linkspan migrate', (backing) => {
         code: 0,
         stderr: expect.stringContaining('nothing is left to do') as string,
       });
+    },
+    SLOW_MS,
+  );
+
+  test(
+    'hands no Link back whose token ends: Linkerd renews none',
+    async () => {
+      const kubernetes = { namespace: LINKS_NAMESPACE, serviceaccount: { name: 'remote-east', uid: 'u' } };
+      const claims = { iat: 1_800_000_000, exp: 1_800_172_800, 'kubernetes.io': kubernetes };
+      const token = `a.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c`;
+      const before = (await clusters.east.get<KubeObject & { readonly data: object }>(
+        secretRef('cluster-credentials-west'),
+      ))!;
+      await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfigFor(token)));
+      const { code, stderr } = await run('migrate', 'west', '--back', '--apply');
+      await clusters.east.patch(secretRef('cluster-credentials-west'), { data: before.data });
+      expect(stderr).toContain(
+        "error: Secret linkerd-multicluster/cluster-credentials-west of east: its token ends at 2027-01-17T08:00:00.000Z, and Linkerd's controller cannot renew it (give its account one that does not end, `linkspan allow --ignore-cluster --apply --long-lived-token --service-account-name remote-east`, and put the Secret in its place that `linkspan link-gen --cluster-name west --long-lived-token --service-account-name remote-east` prints: both with --context and that of west)\n",
+      );
+      expect(code).toBe(1);
+      expect(await holder()).toBe('linkspan-0');
+      expect(await replicas()).toEqual([0, '1']);
     },
     SLOW_MS,
   );
