@@ -64,21 +64,40 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
     targetClusterDomain: target?.link.clusterDomain,
     ports: source.exported?.ports,
   };
-  const complete = (more: Partial<ImportedCluster> = {}): SourceCluster => ({
+  const complete = (more: Partial<ImportedCluster>, notes: readonly string[] = []): SourceCluster => ({
     cluster: { ...cluster, ...more },
     retained: NOTHING,
-    notes: [],
+    notes,
     isBlocked: false,
   });
-  if (isRetained(observed, source, shape)) return { ...complete(), retained: retainedOf(observed, source, shape) };
+  if (isRetained(observed, source, shape)) {
+    const notes = lacksAddress(observed, target, shape) ? [unreachable(target)] : [];
+    return { ...complete({}, notes), retained: retainedOf(observed, source, shape) };
+  }
   if (target === undefined || shape.mode === 'remote-discovery')
     return complete({ slices: copies(observed, source, shape) });
-  if (shape.type !== 'Headless')
-    return complete({ endpoints: gatewayEndpointsOf(target, gatewaySlices(observed, target)) });
-  if (target.gateway === undefined || target.service === undefined) return complete();
+  if (shape.type !== 'Headless') {
+    const endpoints = gatewayEndpointsOf(target, gatewaySlices(observed, target));
+    return complete({ endpoints }, endpoints === undefined ? [unreachable(target)] : []);
+  }
+  if (target.gateway === undefined || target.service === undefined) return complete({}, [unreachable(target)]);
   const { pods, ...left } = importedPods(observed, target, target.service);
   return { ...left, retained: NOTHING, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
 }
+
+/** Reports whether objects of a cluster stay because the gateway to its pods has no address. */
+const lacksAddress = (
+  observed: ObservedImport,
+  target: TargetExporter | undefined,
+  { mode }: Shape,
+): target is TargetExporter =>
+  mode === 'gateway' && target?.gateway?.addresses.length === 0 && podGateway(observed, target) === undefined;
+
+/** Says why no request gets to a cluster in gateway mode. */
+const unreachable = ({ link, gateway }: TargetExporter): string =>
+  gateway === undefined
+    ? `nothing leads to ${link.cluster}: its Link has no gatewayAddress; set spec.gatewayAddress`
+    : `nothing leads to ${link.cluster} yet: the host name in gatewayAddress of its Link has no IP address`;
 
 /**
  * Returns those slices of a target that lead to its gateway. This leaves out copies of the target's own slices, the

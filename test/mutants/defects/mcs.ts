@@ -231,4 +231,20 @@ export const MCS: readonly Defect[] = [
     replace: 'false',
     tests: ['test/operator/mcs/imports.test.ts'],
   },
+  {
+    name: 'L168 a ServiceImport does not say which cluster nothing leads to',
+    file: 'operator/mcs/sources.ts',
+    rule: 'L168',
+    find: 'endpoints === undefined ? [unreachable(target)] : []',
+    replace: '[]',
+    tests: ['test/operator/mcs/decide.test.ts'],
+  },
+  {
+    name: 'L168 a headless ServiceImport does not say which cluster nothing leads to',
+    file: 'operator/mcs/sources.ts',
+    rule: 'L168',
+    find: 'lacksAddress(observed, target, shape) ? [unreachable(target)] : []',
+    replace: '[]',
+    tests: ['test/operator/mcs/decide.test.ts'],
+  },
 ];

@@ -742,4 +742,13 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'no list of a history shows a Service of another shape than the watch before',
   },
+  {
+    rule: 'L168',
+    by: 'reading',
+    defects: [
+      'L168 a ServiceImport does not say which cluster nothing leads to',
+      'L168 a headless ServiceImport does not say which cluster nothing leads to',
+    ],
+    outside: 'histories judge no messages',
+  },
 ];

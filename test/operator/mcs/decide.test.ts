@@ -20,6 +20,7 @@ import {
   settled,
   step,
   target,
+  type TargetOptions,
 } from './observed.ts';
 
 const OLD = serviceExport('2025-01-01T00:00:00Z');
@@ -263,6 +264,37 @@ describe('a ServiceImport (K2, K3)', () => {
       discovered: before.derived?.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'] && 'web@west',
     });
     expect(derived?.spec?.clusterIP).toBe(before.derived?.spec?.clusterIP);
+  });
+
+  describe('says which cluster nothing leads to, beside others (K3, L168)', () => {
+    const gateway = { port: 4143, identity: undefined, addresses: [], alive: undefined };
+    const NONE = 'nothing leads to west: its Link has no gatewayAddress; set spec.gatewayAddress';
+    const NO_ADDRESS = 'nothing leads to west yet: the host name in gatewayAddress of its Link has no IP address';
+    test.each<[string, TargetOptions, Service, string | undefined]>([
+      ['no gateway', { gateway: undefined }, service(), NONE],
+      ['a gateway without an address', { gateway }, service(), NO_ADDRESS],
+      ['no gateway to its pods', { gateway: undefined }, service({ clusterIP: 'None' }), NONE],
+      ['a gateway to its pods without an address', { gateway }, service({ clusterIP: 'None' }), NO_ADDRESS],
+      ['a gateway', {}, service(), undefined],
+      ['a gateway to its pods', {}, service({ clusterIP: 'None' }), undefined],
+    ])('%s', (_, options, exported, note) => {
+      const slices = [ownSlice('10.1.0.7', 'web-0')];
+      const both = [
+        target('bar', { service: exported, slices }),
+        target('west', { service: exported, slices, ...options }),
+      ];
+      const { live } = after(observed(both));
+      const imported = 'imported from id-bar, id-west';
+      expect(live?.status?.conditions).toMatchObject([
+        { status: 'True', message: note === undefined ? imported : `${imported}; ${note}` },
+      ]);
+    });
+
+    test('and no longer while the slices from before have an address', () => {
+      const before = after(observed([target('west')]));
+      const { live } = after(observed([target('west', { gateway })], before));
+      expect(live?.status?.conditions).toMatchObject([{ message: 'imported from id-west' }]);
+    });
   });
 
   describe('before the first verdict on a gateway that was dead (C1)', () => {
