@@ -52,12 +52,19 @@ export class Cluster {
   /** How the kubeconfig reaches the cluster. */
   readonly reachedBy: KubeconfigServer;
   readonly #client: KubeClient;
+  readonly #isUnchecked: boolean;
 
-  private constructor(reachedBy: KubeconfigServer, client: KubeClient, kubeconfig?: string) {
+  private constructor(reachedBy: KubeconfigServer, client: KubeClient, kubeconfig?: string, isUnchecked = false) {
     this.context = reachedBy.context;
     this.kubeconfig = kubeconfig;
     this.reachedBy = reachedBy;
     this.#client = client;
+    this.#isUnchecked = isUnchecked;
+  }
+
+  /** Whether CAs of this machine prove the server, and no kubeconfig says which. */
+  get isProvenByMachine(): boolean {
+    return this.reachedBy.caData === undefined && !this.#isUnchecked;
   }
 
   /**
@@ -70,7 +77,8 @@ export class Cluster {
       userAgent: COMMAND_LINE,
       fieldManager: COMMAND_LINE,
     });
-    return new Cluster(kubeconfigServer(config), client, options.kubeconfig);
+    const isUnchecked = config.cluster['insecure-skip-tls-verify'] === true;
+    return new Cluster(kubeconfigServer(config), client, options.kubeconfig, isUnchecked);
   }
 
   /**

@@ -11,6 +11,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { printManifests, withReport } from '../common/output.ts';
 import { accessObjects, FORCE, planAccess, writeAccess } from '../link/access.ts';
 import { accessProblems, accessServer, keptProblems, readAccess } from '../link/access-read.ts';
+import { authorityProblems } from '../link/api-server.ts';
 import { named } from '../link/flags.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
 import { type Pair, withPair } from '../link/pair.ts';
@@ -47,6 +48,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   refuseProblems([
     ...missing.filter((problem) => problem !== undefined),
     ...(isKept ? [] : addressProblems(target, `pods of ${source.context}`, address)),
+    ...authorityProblems(target, apiServer),
     ...accessProblems(pair, access, flags),
   ]);
   // Its own name is that of the Link.

@@ -118,12 +118,14 @@ export const accessServer = (
 ): { readonly apiServer: ApiServer; readonly isKept: boolean } => {
   const before = heldServer(held);
   const fresh = apiServerOf(target.reachedBy, given);
-  if (given !== undefined || before === undefined) return { apiServer: fresh, isKept: false };
+  if (before === undefined) return { apiServer: fresh, isKept: false };
   // An account is of one cluster alone: its token shows where it is from, also once it is void.
-  const isOfAccount = [...tokensIn([held.secret])].some((token) => isOneOf(account, token));
-  if (!isOfAccount && !isOfTarget({ targetUid }, { held, account })) return { apiServer: fresh, isKept: false };
-  // What the kubeconfig says of its own server is newer.
-  return { apiServer: before.server === fresh.server ? fresh : before, isKept: true };
+  const isOfAccount = (): boolean => [...tokensIn([held.secret])].some((token) => isOneOf(account, token));
+  if (!isOfTarget({ targetUid }, { held, account }) && !isOfAccount()) return { apiServer: fresh, isKept: false };
+  // What the kubeconfig says of its own server is newer. Where it says nothing, somebody else has said it.
+  const { caData } = before.server === fresh.server && target.isProvenByMachine ? before : fresh;
+  if (given !== undefined) return { apiServer: { ...fresh, caData }, isKept: false };
+  return { apiServer: before.server === fresh.server ? { ...fresh, caData } : before, isKept: true };
 };
 
 /** Reports whether a Secret is left to whoever keeps it, since the token in it is valid. */

@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { KubeconfigServer } from '../../../operator/kube/access/kubeconfig.ts';
+import type { Cluster } from '../common/cluster.ts';
 import type { Problem } from '../common/command-error.ts';
 
 /** An API server, as credentials have it. */
@@ -23,6 +24,25 @@ export const apiServerOf = (reachedBy: KubeconfigServer, named: string | undefin
   named === undefined || named === reachedBy.server
     ? { server: reachedBy.server, caData: reachedBy.caData, tlsServerName: reachedBy.tlsServerName }
     : { server: named, caData: undefined, tlsServerName: undefined };
+
+/**
+ * The obstacle, if only CAs of this machine prove the server: pods do not have them, and what the target gives its own pods
+ * does not prove it.
+ */
+export const authorityProblems = (
+  { isProvenByMachine, reachedBy }: Pick<Cluster, 'isProvenByMachine' | 'reachedBy'>,
+  { server, caData }: ApiServer,
+): readonly Problem[] =>
+  isProvenByMachine && server === reachedBy.server && caData === undefined
+    ? [
+        {
+          object: `API server of ${reachedBy.context}`,
+          reason: `the kubeconfig names no CA for ${server}, so that only those of this machine prove it, and the operator has none of them`,
+          remedy:
+            'give the kubeconfig the CA that signs its certificate, with kubectl config set-cluster --certificate-authority and --embed-certs',
+        },
+      ]
+    : [];
 
 const OWN_MACHINE = new BlockList();
 OWN_MACHINE.addSubnet('127.0.0.0', 8);

@@ -11,7 +11,7 @@ import { linkspan } from '../common/command-text.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText } from '../common/output.ts';
 import { type AccountRead, isFlat, limitsOf, mayRenew, readAccount } from './account.ts';
-import { apiServerOf } from './api-server.ts';
+import { apiServerOf, authorityProblems } from './api-server.ts';
 import { caOf, LIFETIME_MS, requestToken } from './ending-token.ts';
 import { federationOf, federationProblems } from './federation.ts';
 import type { GatewayRead } from './gateway.ts';
@@ -59,6 +59,7 @@ const generate = async (
     gatewayNamespace: flags.gatewayNamespace === namespace ? undefined : flags.gatewayNamespace,
     canWait: false,
   });
+  const server = apiServerOf(target.reachedBy, apiServerAddress);
   const [account, gateway, targetUid] = await Promise.all([
     readAccount(target, { namespace, name: flags.serviceAccountName }),
     flags.gateway ? readGateway(target, flags, given.read) : undefined,
@@ -66,6 +67,7 @@ const generate = async (
   ]);
   refuseProblems([
     ...addressProblems(target, 'pods of other clusters', given.read),
+    ...authorityProblems(target, server),
     ...accountProblems(target, account, flags),
     ...problemsOf(gateway),
   ]);
@@ -80,7 +82,6 @@ const generate = async (
   const isDiscovered = flat || flags.remoteDiscoverySelector !== undefined;
   const exportNamespaces = limitsOf(account);
   const link = linkManifest(settings, { ...flags, selectors, federation, flat: isDiscovered, exportNamespaces });
-  const server = apiServerOf(target.reachedBy, apiServerAddress);
   const apiServer = { ...server, caData: server.caData ?? (await caOf(target, account)) };
   const tokens = await tokensFor(target, account, flags);
   const objects = [

@@ -20,7 +20,7 @@ import {
   isOfTarget,
   readAccess,
 } from './access-read.ts';
-import { apiServerProblem, leadsToItself } from './api-server.ts';
+import { apiServerProblem, authorityProblems, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead } from './gateway.ts';
 import { type Given, withGivenBefore } from './given.ts';
@@ -86,6 +86,7 @@ const readWay = async (pair: Pair, given: Given, flags: LinkFlags): Promise<Read
     ...(await clusterProblems(pair, flags, access)),
     ...(hasGateway ? [] : gatewayFlagProblems(source, link, flags)),
     ...(server.isKept ? [] : addressProblems(target, `pods of ${source.context}`, given)),
+    ...authorityProblems(target, server.apiServer),
     ...accessProblems(pair, access, flags),
     ...(flags.federation === 'flat' && !access.flat ? [NOT_FLAT] : []),
   ];

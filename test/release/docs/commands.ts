@@ -162,7 +162,9 @@ Without \`--name\`, the context of the target is the name. \`link\` warns where 
 \`unlink\` fails where that is all that it finds.
 
 The address of the API server in your kubeconfig must be one that pods of the source reach. It is refused if it leads to your
-own machine, like those of kind and k3d: name another with \`--api-server-address\`.`,
+own machine, like those of kind and k3d: name another with \`--api-server-address\`. The credentials hold the CA that your
+kubeconfig names for it. If it names none, because CAs of your machine prove the server, as they do one with a public certificate,
+they keep the CA that they have; if they have none, the command is refused.`,
   unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
 with its tokens. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
 again later. The Lease of the Link says by then that its mirrors are to go, so that an operator that comes back removes them at

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { apiServerOf, apiServerProblem, leadsToItself } from '../../../../synth/commands/link/api-server.ts';
+import { Annotation } from '../../../../crds/wire.ts';
+import type { Secret } from '../../../../operator/kube/objects.ts';
+import { type AccessRead, accessServer } from '../../../../synth/commands/link/access-read.ts';
+import {
+  apiServerOf,
+  apiServerProblem,
+  authorityProblems,
+  leadsToItself,
+} from '../../../../synth/commands/link/api-server.ts';
+import type { Pair } from '../../../../synth/commands/link/pair.ts';
+import { CERTIFICATE } from '../../../cluster/certificate.ts';
+import { credentials } from '../../../support/builders.ts';
+import { TARGET_KUBECONFIG } from '../../../support/kubeconfig.ts';
 
 const reachedBy = (context: string, server: string) => ({ context, server, caData: 'Q0E=', tlsServerName: 'api' });
 
@@ -43,5 +55,40 @@ describe('the address of an API server', () => {
     expect(apiServerOf(given, 'https://192.0.2.7:6443')).toEqual(own);
     const other = { server: 'https://192.0.2.8:6443', caData: undefined, tlsServerName: undefined };
     expect(apiServerOf(given, 'https://192.0.2.8:6443')).toEqual(other);
+  });
+
+  describe('that only CAs of this machine prove', () => {
+    const server = 'https://192.0.2.1:6443';
+    const target = { isProvenByMachine: true, reachedBy: { ...reachedBy('west', server), caData: undefined } };
+    const serverFor = (given: string | undefined, ca = { isProvenByMachine: true }) => {
+      const secret = {
+        ...credentials('west', TARGET_KUBECONFIG),
+        metadata: { name: 'cluster-credentials-west', annotations: { [Annotation.targetClusterUid]: 'uid' } },
+      } as unknown as Secret;
+      const pair = { target: { ...target, ...ca }, targetUid: 'uid' } as unknown as Pair;
+      return accessServer(pair, { held: { secret } } as unknown as AccessRead, given).apiServer;
+    };
+
+    it('is refused, as its CA is not known', () => {
+      const [problem, ...more] = authorityProblems(target, apiServerOf(target.reachedBy, undefined));
+      expect(problem?.object).toBe('API server of west');
+      expect(problem?.reason).toContain(`the kubeconfig names no CA for ${server}`);
+      expect(more).toEqual([]);
+    });
+
+    it('is taken with the CA that its credentials have', () => {
+      for (const given of [undefined, server]) {
+        const kept = serverFor(given);
+        expect(kept.caData).toBe(Buffer.from(CERTIFICATE).toString('base64'));
+        expect(authorityProblems(target, kept)).toEqual([]);
+      }
+    });
+
+    it('differs from one that is not checked, and from another one, which have the own CA of the cluster', () => {
+      const unchecked = { ...target, isProvenByMachine: false };
+      expect(authorityProblems(unchecked, apiServerOf(target.reachedBy, undefined))).toEqual([]);
+      expect(serverFor(undefined, unchecked).caData).toBeUndefined();
+      expect(authorityProblems(target, apiServerOf(target.reachedBy, 'https://192.0.2.8:6443'))).toEqual([]);
+    });
   });
 });

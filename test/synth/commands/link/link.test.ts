@@ -1,4 +1,5 @@
 /** `linkspan link` and `linkspan unlink` on two clusters with the controllers and the operator that they rely on. */
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +52,15 @@ interface LinkManifest extends KubeObject {
 
 /** Leases of the operator itself, whatever Links there are. */
 const OF_OPERATOR = [OPERATOR_LEASE, LOCAL_WRITE_LEASE];
+
+/** Runs the program as users do, in a process with variables of its own. */
+const cli = async (env: NodeJS.ProcessEnv, args: readonly string[]): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const program = new URL('../../../../synth/cli.ts', import.meta.url).pathname;
+    execFile(process.execPath, [program, ...args], { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+  });
 
 /** What a cluster has of the kinds that the commands write: `Kind namespace/name`, sorted. */
 const everything = async (client: Api): Promise<readonly string[]> => {
@@ -185,6 +195,22 @@ onEachBacking('linkspan link and unlink', (backing) => {
         'contexts east and east: lead to the same cluster: its namespace kube-system has the uid ',
       );
       expect(code).toBe(2);
+    });
+
+    test('refuse a server that only CAs of this machine prove, which pods do not have', async () => {
+      const { caData, kubeconfig, server } = clusters.westCluster;
+      const [file, ca] = [join(directory, 'without-ca'), join(directory, 'ca.pem')];
+      await writeFile(file, kubeconfig.replace(/^ +certificate-authority-data: .*\n/m, ''));
+      await writeFile(ca, Buffer.from(caData, 'base64'));
+      const { code, stdout, stderr } = await cli({ NODE_EXTRA_CA_CERTS: ca }, [
+        ...['link', ...pair(), `--to-kubeconfig=${file}`, `--api-server-address=${server}`],
+        ...['--gateway-addresses=203.0.113.20', '--apply'],
+      ]);
+      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain(
+        `error: API server of west: the kubeconfig names no CA for ${server}, so that only those of`,
+      );
+      expect(await writes()).toEqual([]);
     });
 
     test('say that a server cannot be reached', async () => {
