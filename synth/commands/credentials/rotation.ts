@@ -13,6 +13,7 @@ import { type AccountRead, isBehind, isOneOf, mayRenew, ownerOf, readAccount, se
 import { freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf } from '../link/ending-token.ts';
 import { type Held, otherTargetProblems, readHeld, tokensIn } from '../link/held.ts';
 import { keptProblem } from '../link/keeper.ts';
+import { linkerdTokenProblems } from '../link/linkerd-token.ts';
 import type { TwoClusters } from '../link/pair.ts';
 import { freeTokenName, tokenIn } from '../link/token.ts';
 import type { RotateFlags } from './flags.ts';
@@ -80,7 +81,10 @@ export const rotationOf = async (
 
   const own = tokensIn([secret]);
   const account = await readAccount(target, used, own);
-  refuseProblems(renewalProblems(target, account, mint('--apply')));
+  refuseProblems([
+    ...renewalProblems(target, account, mint('--apply')),
+    ...(await linkerdTokenProblems(source, held, flags)),
+  ]);
   const before = recordIn(secret);
   const copy = copyOf(account, held, before);
   const force = { isForced: flags.forceConflicts === true, minting: mint('-o', 'yaml') };

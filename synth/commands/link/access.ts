@@ -17,11 +17,12 @@ import { type Problem, refuseProblems } from '../common/command-error.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { asWritten } from '../credentials/kubeconfig.ts';
 import type { ClusterObjects, ResultReport } from '../common/output.ts';
-import { type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
+import { accountInUse, type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
 import { type AccountRead, isValid, lacksController, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
 import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } from './ending-token.ts';
 import { tokensIn } from './held.ts';
+import { linkerdTokenProblems } from './linkerd-token.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
 import type { Pair } from './pair.ts';
 import { awaitToken, firstTokenIn, freeTokenName, markGiven } from './token.ts';
@@ -94,7 +95,12 @@ export const planAccess = async (way: AccessWay, flags: PlanFlags): Promise<Acce
   const deletions = [...stale, ...dead].map((each) => ({ ...each, cluster: target }));
   const [before = ''] = tokensIn([held.secret]);
   const lifetimeMs = flags.tokenLifetime ?? lifetimeOf(before) ?? LIFETIME_MS;
-  const foreign = flags.forceConflicts ? [] : foreignRights(target, stale);
+  const isReplaced =
+    kept.link === undefined && (await accountInUse(target, { ...held, copy: undefined }, flags.namespace));
+  const foreign = [
+    ...(flags.forceConflicts ? [] : foreignRights(target, stale)),
+    ...(isReplaced ? await linkerdTokenProblems(source, held, flags) : []),
+  ];
   return { access, credentials, deletions, foreign, kept, secrets, lifetimeMs, rendered, wantsOf };
 };
 

@@ -7,7 +7,7 @@ import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-kubeconfig.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
-import { credentials, link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../../../support/builders.ts';
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { applySecret, kubeconfigIn, tokenIn } from '../../../support/tokens.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
@@ -197,6 +197,32 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(await kubeconfigOf(SECRET)).toContain(`server: ${server}\n`);
   });
 
+  test("P1: mint and rotate keep a token that does not end while Linkerd's controller writes for the Link", async () => {
+    const lease = {
+      ...objectRef('coordination.k8s.io/v1', 'Lease', 'service-mirror-write-west', LINKS_NAMESPACE),
+      spec: {
+        holderIdentity: 'linkerd-controller-0',
+        leaseDurationSeconds: 30,
+        renewTime: new Date().toISOString().replace('Z', '000Z'),
+      },
+    };
+    await clusters.east.apply(lease);
+    const kept = 'could not renew one that does (hand the Link over to the operator first with `linkspan migrate west';
+    for (const [command, token] of [
+      [['rotate', 'west'], await lastingToken(`${ACCOUNT}-token`)],
+      [['mint', address()], await linkerdToken()],
+    ] as const) {
+      await applySecret(clusters.eastCluster, credentials('west', clusters.westCluster.kubeconfigFor(token)));
+      const [name, ...args] = command;
+      const { code, stderr } = await run(name, ...args, '--apply');
+      expect(stderr).toContain(kept);
+      expect([code, await tokenOf(SECRET)]).toEqual([1, token]);
+    }
+    await run('mint', address(), '--apply', '--force-conflicts');
+    expect(await boundTo()).toBe('linkspan-peer-east');
+    await clusters.east.delete(lease);
+  });
+
   test('mint keeps the limits of an account before a Link is there', { timeout: 60_000 }, async () => {
     const flags = [address(), '--name=north', '--source-name=limited', '--apply'];
     const first = await run('mint', ...flags, '--export-namespaces=shop');
@@ -318,12 +344,18 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token-2`));
   });
 
-  test("P2: rotate refuses an account that may not renew its token, like that of Linkerd's chart", async () => {
+  /** A token of the account of Linkerd's chart, as its command line gives it to a Link. */
+  const linkerdToken = async (): Promise<string> => {
     const account = 'linkerd-service-mirror-remote-access-default';
     const named = ({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name.startsWith(account);
     for (const each of linkerdChart.filter(named)) await clusters.west.apply(each);
     await expect.poll(() => lastingToken(`${account}-token`)).not.toBe('');
-    const lasting = clusters.westCluster.kubeconfigFor(await lastingToken(`${account}-token`));
+    return lastingToken(`${account}-token`);
+  };
+
+  test("P2: rotate refuses an account that may not renew its token, like that of Linkerd's chart", async () => {
+    const account = 'linkerd-service-mirror-remote-access-default';
+    const lasting = clusters.westCluster.kubeconfigFor(await linkerdToken());
     await applySecret(clusters.eastCluster, credentials('west', lasting));
     await clusters.eastCluster.clearAudit();
     await clusters.westCluster.clearAudit();
