@@ -9,7 +9,7 @@ import { CommandError, type Problem, refuseProblems } from '../common/command-er
 import { LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { mintAgain } from '../common/remedies.ts';
 import { accountInUse } from '../link/access-read.ts';
-import { type AccountRead, isBehind, isOneOf, mayRenew, ownerOf, readAccount, secretsOf } from '../link/account.ts';
+import { type AccountRead, isBehind, isOneOf, mayNotRenew, ownerOf, readAccount, secretsOf } from '../link/account.ts';
 import { freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf } from '../link/ending-token.ts';
 import { type Held, otherTargetProblems, readHeld, tokensIn } from '../link/held.ts';
 import { keptProblem } from '../link/keeper.ts';
@@ -130,15 +130,15 @@ const refuse = (object: string, reason: string, remedy: string): never => {
 
 /** A token that ends, and that nobody can renew, ends the Link. */
 const renewalProblems = (target: Cluster, account: AccountRead, minting: string): readonly Problem[] =>
-  mayRenew(account)
-    ? []
-    : [
+  mayNotRenew(account)
+    ? [
         {
           object: target.title(SERVICE_ACCOUNTS.kind, account),
           reason: 'may not renew a token that ends',
           remedy: `give the Link an account that may with \`${minting}\``,
         },
-      ];
+      ]
+    : [];
 
 /** The Secret of the Link, which must have a token. */
 const readSecret = (source: Cluster, link: string, held: Held, namespace: string, minting: string) => {

@@ -28,6 +28,8 @@ export interface AccountRead extends Account {
   readonly accepted: ReadonlySet<string>;
   /** Its roles and their bindings, those in namespaces among them. */
   readonly rights: readonly Found[];
+  /** Whether all of these could be read. */
+  readonly areRightsKnown: boolean;
 }
 
 interface Role extends KubeObject {
@@ -48,7 +50,7 @@ export const readAccount = async (
     target.find(SERVICE_ACCOUNTS, account),
     peerSecretsOf(target, account),
     allTokenSecrets(target, account.namespace),
-    rightsOf(target, name),
+    rightsOf(target, account),
   ]);
   const all = secretsOfAccount(secrets, name);
   return {
@@ -58,21 +60,28 @@ export const readAccount = async (
     tokens: all.filter((each) => !isDead(each, object)),
     dead: all.filter((each) => isDead(each, object)),
     accepted: new Set(await acceptedTokens(target, account, object, held)),
-    rights,
+    ...rights,
   };
 };
 
 const isExtension = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.extension] === Value.extension;
 
 /** The roles of the name of an account, and their bindings: bindings first, as they go. */
-const rightsOf = async (target: Cluster, name: string): Promise<readonly Found[]> => {
+const rightsOf = async (
+  target: Cluster,
+  { namespace, name }: Account,
+): Promise<Pick<AccountRead, 'rights' | 'areRightsKnown'>> => {
+  let areRightsKnown = true;
   const ofCluster = async (of: Resource): Promise<readonly Found[]> => {
     const object = await target.find(of, { name });
     return object !== undefined && isExtension(object) ? [{ of, object }] : [];
   };
   const ofNamespaces = async (of: Resource): Promise<readonly Found[]> => {
     const labelSelector = `${Label.extension}=${Value.extension}`;
-    const read = await ifAllowed(() => target.list(of, { labelSelector }));
+    const everywhere = await ifAllowed(() => target.list(of, { labelSelector }));
+    const read =
+      'found' in everywhere ? everywhere : await ifAllowed(() => target.list(of, { namespace, labelSelector }));
+    areRightsKnown &&= 'found' in everywhere;
     const all = 'found' in read ? read.found : [];
     return all.filter(({ metadata }) => metadata.name === name).map((object) => ({ of, object }));
   };
@@ -82,7 +91,7 @@ const rightsOf = async (target: Cluster, name: string): Promise<readonly Found[]
     ofNamespaces(ROLES),
     ofCluster(CLUSTER_ROLES),
   ]);
-  return [...bindings, ...clusterBindings, ...roles, ...clusterRoles];
+  return { rights: [...bindings, ...clusterBindings, ...roles, ...clusterRoles], areRightsKnown };
 };
 
 /** Reports whether Linkerd may read the target with an account, as a flat network needs. */
@@ -106,6 +115,10 @@ export const limitsOf = ({ rights }: AccountRead): readonly string[] | undefined
   );
   return limits.length === 0 ? undefined : limits;
 };
+
+/** Reports whether an account has rights that are known, and may not renew a token of its own by them. */
+export const mayNotRenew = (account: AccountRead): boolean =>
+  account.areRightsKnown && account.rights.length > 0 && !mayRenew(account);
 
 /** Reports whether an account may renew a token of its own. */
 export const mayRenew = ({ rights }: AccountRead): boolean =>
