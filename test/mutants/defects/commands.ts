@@ -239,8 +239,8 @@ export const COMMANDS: readonly Defect[] = [
     name: 'rotate gives a Link a token that ends, and that its account may not renew',
     file: 'synth/commands/credentials/rotation.ts',
     rule: 'P2',
-    find: '  mayRenew(account)\n',
-    replace: '  true\n',
+    find: '  mayNotRenew(account)\n',
+    replace: '  mayNotRenew(account) && Date.now() === 0\n',
     tests: ['test/synth/commands/credentials/credentials.test.ts'],
   },
   {
