@@ -16,7 +16,8 @@ in_target() {
   kubectl --context="$target" --namespace="$namespace" "$@"
 }
 authority=$(in_target get configmap kube-root-ca.crt --output='jsonpath={.data.ca\.crt}' | base64 | tr -d '\n')
-uid=$(in_target get namespace kube-system --output='jsonpath={.metadata.uid}')
+# What the commands of Linkspan know TARGET by. They do without it where you may not read it.
+uid=$(in_target get namespace kube-system --output='jsonpath={.metadata.uid}') || uid=
 # Two days are how long the operator may be away. Whoever deletes the Secret in TARGET voids the token.
 token=$(in_target create token "linkerd-service-mirror-remote-access-$source" --duration=48h \
   --bound-object-kind=Secret --bound-object-name="linkspan-peer-$source")
@@ -30,7 +31,7 @@ metadata:
   name: cluster-credentials-$target
   namespace: $namespace
   annotations:
-    linkspan.dev/target-cluster-uid: $uid
+    ${uid:+linkspan.dev/target-cluster-uid: $uid}
 stringData:
   kubeconfig: |
     apiVersion: v1

@@ -238,7 +238,10 @@ export class Clusters {
         const isUnlinked = (goneMs: number): Promise<boolean> =>
           this.#records.isUnlinked(assignment.link, running && goneMs, signal);
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal, isUnlinked);
-        if (requeueAfterMs > 0) return { requeueAfterMs };
+        if (requeueAfterMs > 0) {
+          this.#links.judge(cluster);
+          return { requeueAfterMs };
+        }
         const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);
         if (signal.aborted || !isStillDue) return { again: true };
         if (running !== undefined) return this.#end(cluster, running);

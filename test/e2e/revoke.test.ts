@@ -113,18 +113,20 @@ onReal('linkspan credentials revoke', () => {
     expect(await clusters.west.get(secretRef(peerSecretName('north')))).toBeDefined();
   });
 
-  test('names who may be meant where it finds no account', async () => {
+  test('names who may be meant where it finds no account, and not for a name that was given', async () => {
     const other = objectRef('v1', 'ServiceAccount', 'remote-access-east', LINKS_NAMESPACE);
     const labels = { 'linkerd.io/extension': 'multicluster' };
     await clusters.west.apply({ ...other, metadata: { ...other.metadata, labels } } as ObjectRef);
     const { code, stderr } = await run('east', '--apply');
-    expect(code).toBe(1);
+    expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^error: ServiceAccount linkerd-multicluster\/linkerd-service-mirror-remote-access-east of (\S+): not found, and \1 is read with linkerd-service-mirror-remote-access-north, remote-access-east \(if one of them is that of east, name it with --service-account-name\)\n$/,
+      /^warning: (\S+) is read with linkerd-service-mirror-remote-access-north, remote-access-east: if one of them is that of east, name it with --service-account-name\nnothing is left in \1 of ServiceAccount linkerd-multicluster\/linkerd-service-mirror-remote-access-east\n$/,
     );
     const named = await run('east', '--service-account-name=remote-access-east', '--apply');
     expect(named.code, named.stderr).toBe(0);
     expect(await clusters.west.get(other)).toBeUndefined();
+    const again = await run('east', '--service-account-name=remote-access-east', '--apply');
+    expect([again.code, again.stderr.includes('warning')]).toEqual([0, false]);
   });
 
   test('says the second time that nothing is left', async () => {

@@ -8,7 +8,7 @@ import type { EndpointSlice } from '../../kube/objects.ts';
 import type { Aspect } from '../aspect.ts';
 import type { Candidate } from './cap.ts';
 import { Counted, type CountedOptions } from './counted.ts';
-import type { ExportState, ExportStates } from './losses.ts';
+import { type ExportState, type ExportStates, LOOKED_THROUGH } from './losses.ts';
 
 /** @typeParam T what is known about one key */
 export interface CertainOptions<T> extends CountedOptions {
@@ -36,6 +36,8 @@ export class Certain<T> extends Counted implements Aspect<T> {
   #atMost = Infinity;
   /** Keys that the target has confirmed to be gone since they were last seen. An answer is good for one deletion only. */
   readonly #gone = new Set<string>();
+  /** Size of `#gone` at which keys from which nothing is derived are dropped from it. */
+  #mostGone = LOOKED_THROUGH;
 
   constructor(options: CertainOptions<T>) {
     super(options);
@@ -113,6 +115,7 @@ export class Certain<T> extends Counted implements Aspect<T> {
   /** Remembers what the target has answered about one key. */
   answered(key: string): void {
     if (this.isCertainlyGone(key)) this.#gone.add(key);
+    if (this.#gone.size >= this.#mostGone) this.#forgetGone();
   }
 
   override restarted(): void {
@@ -122,8 +125,7 @@ export class Certain<T> extends Counted implements Aspect<T> {
 
   override recount(): void {
     this.#atMost = Infinity;
-    const made = new Set(this.#gone.size === 0 ? [] : this.#options.made());
-    for (const key of this.#gone) if (!made.has(key) || this.get(key) !== undefined) this.#gone.delete(key);
+    if (this.#gone.size > 0) this.#forgetGone();
     super.recount();
   }
 
@@ -136,6 +138,12 @@ export class Certain<T> extends Counted implements Aspect<T> {
 
   states(): ExportStates {
     return new Map([...this.#options.made()].map((key) => [key, this.#state(key)]));
+  }
+
+  #forgetGone(): void {
+    const made = new Set(this.#options.made());
+    for (const key of this.#gone) if (!made.has(key) || this.get(key) !== undefined) this.#gone.delete(key);
+    this.#mostGone = LOOKED_THROUGH + 2 * this.#gone.size;
   }
 
   #state(key: string): ExportState {

@@ -26,8 +26,8 @@ export type ExportState = 'exported' | 'gone' | undefined;
 /** State of each key from which objects have been derived in the source cluster. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** Smallest size of `#leaving` at which keys without derived objects are dropped from it. */
-const LOOKED_THROUGH = 1_000;
+/** Smallest size of a set of keys at which those without derived objects are dropped from it. */
+export const LOOKED_THROUGH = 1_000;
 
 /**
  * The losses of one aspect. Each aspect is counted by itself. If all aspects were counted together, an aspect with few

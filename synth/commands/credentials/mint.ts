@@ -11,7 +11,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { printManifests, withReport } from '../common/output.ts';
 import { accessObjects, FORCE, planAccess, writeAccess } from '../link/access.ts';
 import { accessProblems, accessServer, keptProblems, readAccess } from '../link/access-read.ts';
-import { authorityProblems } from '../link/api-server.ts';
+import { warnOfAuthority } from '../link/api-server.ts';
 import { named } from '../link/flags.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
 import { type Pair, withPair } from '../link/pair.ts';
@@ -48,9 +48,9 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   refuseProblems([
     ...missing.filter((problem) => problem !== undefined),
     ...(isKept ? [] : addressProblems(target, `pods of ${source.context}`, address)),
-    ...authorityProblems(target, apiServer),
     ...accessProblems(pair, access, flags),
   ]);
+  warnOfAuthority(target, apiServer);
   // Its own name is that of the Link.
   const targetName = access.held.link?.spec?.targetClusterName ?? pair.targetName;
   const settings = { targetName, domains: await domainsOf(target, flags) };

@@ -5,7 +5,7 @@
  */
 import { Label, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
 import { type KubeObject, SECRETS } from '../../../operator/kube/objects.ts';
-import { note, printLine } from '../../print.ts';
+import { note, printLine, warn } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
 import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
@@ -15,6 +15,7 @@ import { kubectl } from '../common/command-text.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { withReport } from '../common/output.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { readersOf } from '../install/readers.ts';
 import { type AccountRead, readAccount, secretsOf } from '../link/account.ts';
 import { clusterNameProblems } from '../link/pair.ts';
@@ -30,8 +31,7 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
       refuseProblems(foreignProblems(target, account));
       const unwanted = tracesOf(target, account);
       if (unwanted.length === 0) {
-        refuseProblems(await otherReaders(target, account, peer));
-        printLine(`nothing is left in ${target.context} that ${peer} could read it with`);
+        await sayNothingLeft(target, account, peer, flags);
         return;
       }
       if (!flags.apply) {
@@ -54,17 +54,22 @@ const tracesOf = (cluster: Cluster, account: AccountRead): readonly Unwanted[] =
   return all.map((each) => ({ ...each, cluster }));
 };
 
-/** The peer may read with an account of another name: which of them, only a person knows. */
-const otherReaders = async (target: Cluster, account: AccountRead, peer: string): Promise<readonly Problem[]> => {
-  const others = await readersOf(target, account.namespace);
-  if (others.length === 0) return [];
-  return [
-    {
-      object: target.title(SERVICE_ACCOUNTS.kind, account),
-      reason: `not found, and ${target.context} is read with ${others.map((each) => each.account.metadata.name).join(', ')}`,
-      remedy: `if one of them is that of ${peer}, name it with --service-account-name`,
-    },
-  ];
+/** Says that there is no account. The peer may read with one of another name: which of them, only a person knows. */
+const sayNothingLeft = async (
+  target: Cluster,
+  { namespace, name }: AccountRead,
+  peer: string,
+  { serviceAccountName }: RevokeFlags,
+): Promise<void> => {
+  const read = serviceAccountName === undefined ? await ifAllowed(() => readersOf(target, namespace)) : undefined;
+  const others = read !== undefined && 'found' in read ? read.found.map((each) => each.account.metadata.name) : [];
+  const named = others.filter((other) => other !== SHARED_ACCOUNT);
+  if (named.length > 0)
+    warn(
+      `${target.context} is read with ${named.join(', ')}: if one of them is that of ${peer}, name it with --service-account-name`,
+    );
+  const left = others.length === 0 ? `that ${peer} could read it with` : `of ServiceAccount ${namespace}/${name}`;
+  printLine(`nothing is left in ${target.context} ${left}`);
 };
 
 /** The account of Linkerd's chart, which any number of sources use. */

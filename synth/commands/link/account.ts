@@ -108,12 +108,12 @@ const grants = (role: Role, resource: string): boolean =>
 /** Reports whether an account reads the whole cluster. */
 export const readsAll = ({ rights }: AccountRead): boolean => rights.some(({ of }) => of === CLUSTER_ROLES);
 
-/** The only namespaces that an account may read; undefined if it may read all. */
-export const limitsOf = ({ rights }: AccountRead): readonly string[] | undefined => {
+/** The only namespaces that an account may read; undefined if it may read all, or if not all of its rights are known. */
+export const limitsOf = ({ rights, areRightsKnown }: AccountRead): readonly string[] | undefined => {
   const limits = rights.flatMap(({ of, object }) =>
     of === ROLES && grants(object, 'services') ? [object.metadata.namespace ?? ''] : [],
   );
-  return limits.length === 0 ? undefined : limits;
+  return limits.length === 0 || !areRightsKnown ? undefined : limits;
 };
 
 /** Reports whether an account has rights that are known, and may not renew a token of its own by them. */

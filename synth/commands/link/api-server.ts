@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { KubeconfigServer } from '../../../operator/kube/access/kubeconfig.ts';
+import { warn } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
 import type { Problem } from '../common/command-error.ts';
 
@@ -26,23 +27,22 @@ export const apiServerOf = (reachedBy: KubeconfigServer, named: string | undefin
     : { server: named, caData: undefined, tlsServerName: undefined };
 
 /**
- * The obstacle, if only CAs of this machine prove the server: pods do not have them, and what the target gives its own pods
- * does not prove it.
+ * Returns what to say if only CAs of this machine prove the server. The credentials get the CA that the target gives its
+ * own pods then, which may be another one.
  */
-export const authorityProblems = (
+export const authorityDoubt = (
   { isProvenByMachine, reachedBy }: Pick<Cluster, 'isProvenByMachine' | 'reachedBy'>,
   { server, caData }: ApiServer,
-): readonly Problem[] =>
+): string | undefined =>
   isProvenByMachine && server === reachedBy.server && caData === undefined
-    ? [
-        {
-          object: `API server of ${reachedBy.context}`,
-          reason: `the kubeconfig names no CA for ${server}, so that only those of this machine prove it, and the operator has none of them`,
-          remedy:
-            'give the kubeconfig the CA that signs its certificate, with kubectl config set-cluster --certificate-authority and --embed-certs',
-        },
-      ]
-    : [];
+    ? `the kubeconfig names no CA for ${server}, so that the credentials get the own CA of ${reachedBy.context}: if another one has signed the certificate of the server, give it to the kubeconfig with kubectl config set-cluster --certificate-authority and --embed-certs, and run this again`
+    : undefined;
+
+/** Says what {@link authorityDoubt} returns, if anything. */
+export const warnOfAuthority = (target: Cluster, apiServer: ApiServer): void => {
+  const doubt = authorityDoubt(target, apiServer);
+  if (doubt !== undefined) warn(doubt);
+};
 
 const OWN_MACHINE = new BlockList();
 OWN_MACHINE.addSubnet('127.0.0.0', 8);

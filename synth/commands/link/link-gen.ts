@@ -11,7 +11,7 @@ import { linkspan } from '../common/command-text.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText } from '../common/output.ts';
 import { type AccountRead, isFlat, limitsOf, mayRenew, readAccount } from './account.ts';
-import { apiServerOf, authorityProblems } from './api-server.ts';
+import { apiServerOf, warnOfAuthority } from './api-server.ts';
 import { caOf, LIFETIME_MS, requestToken } from './ending-token.ts';
 import { federationOf, federationProblems } from './federation.ts';
 import type { GatewayRead } from './gateway.ts';
@@ -67,10 +67,10 @@ const generate = async (
   ]);
   refuseProblems([
     ...addressProblems(target, 'pods of other clusters', given.read),
-    ...authorityProblems(target, server),
     ...accountProblems(target, account, flags),
     ...problemsOf(gateway),
   ]);
+  warnOfAuthority(target, server);
   const flat = isFlatFor(account, flags);
   const settings = {
     targetName: clusterName,

@@ -20,7 +20,7 @@ import {
   isOfTarget,
   readAccess,
 } from './access-read.ts';
-import { apiServerProblem, authorityProblems, leadsToItself } from './api-server.ts';
+import { apiServerProblem, leadsToItself, warnOfAuthority } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead } from './gateway.ts';
 import { type Given, withGivenBefore } from './given.ts';
@@ -82,11 +82,11 @@ const readWay = async (pair: Pair, given: Given, flags: LinkFlags): Promise<Read
   const known = withGivenBefore(link, given);
   const hasGateway = flags.gateway ?? (link === undefined || (link.spec?.gatewayAddress ?? '') !== '');
   const server = accessServer(pair, access, given.apiServerAddress);
+  warnOfAuthority(target, server.apiServer);
   const problems = [
     ...(await clusterProblems(pair, flags, access)),
     ...(hasGateway ? [] : gatewayFlagProblems(source, link, flags)),
     ...(server.isKept ? [] : addressProblems(target, `pods of ${source.context}`, given)),
-    ...authorityProblems(target, server.apiServer),
     ...accessProblems(pair, access, flags),
     ...(flags.federation === 'flat' && !access.flat ? [NOT_FLAT] : []),
   ];

@@ -164,7 +164,7 @@ Without \`--name\`, the context of the target is the name. \`link\` warns where 
 The address of the API server in your kubeconfig must be one that pods of the source reach. It is refused if it leads to your
 own machine, like those of kind and k3d: name another with \`--api-server-address\`. The credentials hold the CA that your
 kubeconfig names for it. If it names none, because CAs of your machine prove the server, as they do one with a public certificate,
-they keep the CA that they have; if they have none, the command is refused.`,
+they keep the CA that they have; if they have none, they get the cluster's own, with a warning.`,
   unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
 with its tokens. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
 again later. The Lease of the Link says by then that its mirrors are to go, so that an operator that comes back removes them at
@@ -269,8 +269,7 @@ linkspan credentials revoke east --context west --apply
 
 The command refuses the account of Linkerd's chart, which several sources may use, and an account without the label of the
 extension. An account that Git declares comes back without tokens: remove it there as well. Where there is no such
-account, but other ones, the command names these and exits with 1: one of them may be the peer's. When nobody is left that reads the
-cluster, it says so and exits with 0.`,
+account, the command says so and exits with 0, and names the accounts that the cluster is read with: one of them may be the peer's.`,
   'credentials rotate': `Asks the target for another token of the account that the Link reads with, and writes it into the kubeconfig of the source.
 The operator tries it beside the old one. When it reports, in condition \`CredentialsValid\` of the Link, that it uses the new
 one, the old one is revoked: the Secret that it is bound to, or that holds it, is deleted in the target. If the operator does not

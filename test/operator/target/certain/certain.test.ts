@@ -60,3 +60,25 @@ describe('the limit of an aspect that must be counted (E10)', () => {
     expect(certain.admitsAll).toBe(false);
   });
 });
+
+it('remembers what is gone for as long as something is derived from it, however much goes (A2)', () => {
+  const made = new Set(['shop/web']);
+  let answered = '';
+  const certain = new Certain({
+    aspect: { ...NOTHING_EXPORTED, decides: () => true, confirms: (key) => key === answered },
+    most: 10_000,
+    what: 'Services',
+    setting: 'maxMirrors',
+    losses: new Losses().sort((key) => key),
+    report: { statusChanged: () => undefined },
+    made: () => made,
+    since: () => '',
+  });
+  const keys = ['shop/web', ...Array.from({ length: 1_000 }, (_, at) => `shop/pr-${at}`)];
+  for (const key of keys) {
+    answered = key;
+    certain.answered(key);
+  }
+  answered = '';
+  expect(keys.filter((key) => certain.isCertainlyGone(key))).toEqual(['shop/web', 'shop/pr-999']);
+});

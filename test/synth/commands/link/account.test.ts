@@ -5,7 +5,7 @@ import type { KubeObject, Resource } from '../../../../operator/kube/objects.ts'
 import type { Cluster } from '../../../../synth/commands/common/cluster.ts';
 import { CommandError } from '../../../../synth/commands/common/command-error.ts';
 import { CLUSTER_ROLES, ROLES } from '../../../../synth/commands/common/kinds.ts';
-import { mayNotRenew, mayRenew, readAccount } from '../../../../synth/commands/link/account.ts';
+import { limitsOf, mayNotRenew, mayRenew, readAccount } from '../../../../synth/commands/link/account.ts';
 
 const NAME = 'remote-access';
 const NAMESPACE = 'linkerd-multicluster';
@@ -55,4 +55,12 @@ test.each<[string, Parameters<typeof read>, boolean, boolean]>([
 ])('whether an account that %s may renew its token', async (_, given, may, mayNot) => {
   const account = await read(...given);
   expect([mayRenew(account), mayNotRenew(account)]).toEqual([may, mayNot]);
+});
+
+test.each<[string, Parameters<typeof read>[2], readonly string[] | undefined]>([
+  ['that are known', 'everywhere', ['shop', NAMESPACE]],
+  ['of which some may be in namespaces that cannot be read', 'there', undefined],
+])('the namespaces of an account are those of its Roles %s', async (_, listed, limits) => {
+  const account = await read([role('services', 'shop'), role('services', NAMESPACE)], undefined, listed);
+  expect(limitsOf(account)).toEqual(limits);
 });
