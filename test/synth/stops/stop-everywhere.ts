@@ -58,7 +58,9 @@ export const stopEverywhere = (scenarios: readonly Scenario[]): void => {
         const at = `${how} at write ${number}, ${what}`;
         await onStage(scenario, async (stage) => {
           const first = await stage.run(scenario.args(stage), { number, how });
-          expect(MAY_END_WITH[how], `${at}: ${first.stderr}`).toContain(first.code);
+          // A write over what the operator has just written was made twice in the undisturbed run.
+          const isStopped = first.writes.length >= number;
+          expect(isStopped ? MAY_END_WITH[how] : [0], `${at}: ${first.stderr}`).toContain(first.code);
           const second = await stage.run(scenario.args(stage));
           expect(second.code, `${at}, then: ${second.stderr}`).toBe(0);
           expect(stage.failures, at).toEqual([]);
