@@ -238,10 +238,9 @@ export class Clusters {
         const isUnlinked = (goneMs: number): Promise<boolean> =>
           this.#records.isUnlinked(assignment.link, running && goneMs, signal);
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal, isUnlinked);
-        if (requeueAfterMs > 0) {
-          this.#links.judge(cluster);
-          return { requeueAfterMs };
-        }
+        // A Link may wait for this removal, and no longer for a suspended Link.
+        this.#links.judge(cluster);
+        if (requeueAfterMs > 0) return { requeueAfterMs };
         const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);
         if (signal.aborted || !isStillDue) return { again: true };
         if (running !== undefined) return this.#end(cluster, running);
