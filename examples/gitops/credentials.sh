@@ -30,8 +30,8 @@ type: mirror.linkerd.io/remote-kubeconfig
 metadata:
   name: cluster-credentials-$target
   namespace: $namespace
-  annotations:
-    ${uid:+linkspan.dev/target-cluster-uid: $uid}
+${uid:+  annotations:
+    linkspan.dev/target-cluster-uid: $uid}
 stringData:
   kubeconfig: |
     apiVersion: v1
