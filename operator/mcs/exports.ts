@@ -80,7 +80,7 @@ export function readExport(
 ): ReadExport {
   const invalid = invalidExport(metadata, service);
   if (service === undefined || invalid !== undefined) return { valid: false, invalid: invalid ?? noService(metadata) };
-  const { sessionAffinity, internalTrafficPolicy, trafficDistribution } = fieldsOf(service);
+  const { clusterIP, sessionAffinity, internalTrafficPolicy, trafficDistribution } = fieldsOf(service);
   const isSticky = sessionAffinity === 'ClientIP';
   return {
     valid: true,
@@ -88,7 +88,7 @@ export function readExport(
       cluster,
       createdAt: Math.max(timeOf(metadata.creationTimestamp), linkedAt === undefined ? 0 : timeOf(linkedAt)),
       uid: metadata.uid ?? '',
-      type: typeOf(service),
+      type: clusterIP === 'None' ? 'Headless' : 'ClusterSetIP',
       ports: portsOf(service),
       ipFamilies: familiesOf(service),
       sessionAffinity: isSticky ? 'ClientIP' : 'None',
@@ -105,9 +105,6 @@ export function readExport(
   };
 }
 
-/** Returns the type that a ServiceImport of a Service has. */
-export const typeOf = ({ spec }: Service): ImportType => (spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP');
-
 type ExportMetadata = ServiceExport['metadata'];
 
 const noService = ({ namespace = '', name }: ExportMetadata): InvalidExport => ({
@@ -115,8 +112,7 @@ const noService = ({ namespace = '', name }: ExportMetadata): InvalidExport => (
   message: `Service ${namespace}/${name} does not exist; create it, or delete the ServiceExport`,
 });
 
-/** Returns why an export is not valid; undefined if it is. */
-export function invalidExport(metadata: ExportMetadata, service: Service | undefined): InvalidExport | undefined {
+function invalidExport(metadata: ExportMetadata, service: Service | undefined): InvalidExport | undefined {
   if (service === undefined) return noService(metadata);
   const invalid = (reason: InvalidExport['reason'], message: string): InvalidExport => ({ reason, message });
   if (service.spec?.type === 'ExternalName')
@@ -140,8 +136,9 @@ export function invalidExport(metadata: ExportMetadata, service: Service | undef
  * trusted to send valid ports.
  */
 function invalidPorts(service: Service): InvalidExport | undefined {
+  const type = service.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
   try {
-    renderOf(ServiceImport, { service: 'web', namespace: 'default', type: typeOf(service), ports: portsOf(service) });
+    renderOf(ServiceImport, { service: 'web', namespace: 'default', type, ports: portsOf(service) });
     return undefined;
   } catch (error) {
     return { reason: 'InvalidService', message: describe(error) };

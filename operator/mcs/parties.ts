@@ -3,8 +3,6 @@
  * exports and ids, and adds the clusters that have no session.
  */
 import { Default } from '../../crds/wire.ts';
-import { isConfirmed } from '../target/aspect.ts';
-import { invalidExport, typeOf } from './exports.ts';
 import { isMember, recordedClusters, type Standing } from './membership.ts';
 import { gonePods } from './pods.ts';
 import { type Exporter, type LocalExporter, type ObservedImport, targetOf, type TargetExporter } from './observed.ts';
@@ -151,8 +149,8 @@ export class ImportParties {
     const ids = this.#identity;
     let isUnconfirmed = false;
     const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
-      const isLeaving = leaves(standing, exporter) && isMember(standing, exporter, ids.local);
-      if (!isLeaving || isConfirmed(from.exports, key)) return exporter;
+      const isLeaving = hasLeft(exporter) && isMember(standing, exporter, ids.local);
+      if (!isLeaving || from.exports.confirmsGone(key)) return exporter;
       isUnconfirmed = true;
       return { ...exporter, isKnown: false };
     };
@@ -195,8 +193,8 @@ export class ImportParties {
    * for an answer.
    */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
-    for (const each of [local, ...targets])
-      if (leaves(standing, each) && !isMember(standing, each, local.id)) this.#from(each)?.exports.forget(key);
+    for (const each of [local, ...targets].filter(hasLeft))
+      if (!isMember(standing, each, local.id)) this.#from(each)?.exports.forget(key);
     for (const { link, departed } of targets) {
       const isAsked = [...departed.values()].includes(Infinity);
       if (!isAsked) this.#parties.get(link.cluster)?.pods.forget(key);
@@ -274,19 +272,9 @@ export class ImportParties {
   }
 }
 
-/**
- * Reports whether a cluster is seen to export nothing that the ServiceImport could have as it is: the cluster has no
- * ServiceExport, or no Service of that name, or one that cannot be exported, or that is headless if the ServiceImport
- * is not, or the reverse.
- */
-function leaves({ live }: Standing, { isKnown, serviceExport, service }: Exporter): boolean {
-  if (!isKnown) return false;
-  if (serviceExport === undefined || service === undefined) return true;
-  const type = live?.spec?.type;
-  return (
-    invalidExport(serviceExport.metadata, service) !== undefined || (type !== undefined && type !== typeOf(service))
-  );
-}
+/** Reports whether a cluster is known to export nothing: it has no ServiceExport, or no Service of that name. */
+const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
+  isKnown && (serviceExport === undefined || service === undefined);
 
 /**
  * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about

@@ -216,22 +216,6 @@ export const MCS: readonly Defect[] = [
     tests: ['test/operator/link/records.test.ts'],
   },
   {
-    name: 'L167 a ServiceImport follows a Service that a list shows as headless without the cluster being asked',
-    file: 'operator/mcs/parties.ts',
-    rule: 'L167',
-    find: 'type !== undefined && type !== typeOf(service)',
-    replace: 'false',
-    tests: ['test/operator/mcs/imports.test.ts'],
-  },
-  {
-    name: 'L167 a part ends with a Service that a list shows as one that cannot be exported without the cluster being asked',
-    file: 'operator/mcs/parties.ts',
-    rule: 'L167',
-    find: 'invalidExport(serviceExport.metadata, service) !== undefined',
-    replace: 'false',
-    tests: ['test/operator/mcs/imports.test.ts'],
-  },
-  {
     name: 'L168 a ServiceImport does not say which cluster nothing leads to',
     file: 'operator/mcs/sources.ts',
     rule: 'L168',

@@ -129,12 +129,4 @@ export const TARGET: readonly Defect[] = [
     replace: 'this.#shown',
     tests: ['test/operator/served/reachability.test.ts'],
   },
-  {
-    name: 'L167 whatever a cluster answers about an exported Service confirms what is seen',
-    file: 'operator/target/watch/exported-services.ts',
-    rule: 'L167',
-    find: ' && isSameVersion(answer.object, this.get(key))',
-    replace: '',
-    tests: ['test/operator/target/watch/cluster-exports.test.ts'],
-  },
 ];

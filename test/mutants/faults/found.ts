@@ -733,16 +733,6 @@ export const FOUND: readonly Fault[] = [
     outside: 'which of its reasons a Link has while it is not served no judge of the histories reads',
   },
   {
-    rule: 'L167',
-    by: 'a reading of the code',
-    defects: [
-      'L167 a ServiceImport follows a Service that a list shows as headless without the cluster being asked',
-      'L167 a part ends with a Service that a list shows as one that cannot be exported without the cluster being asked',
-      'L167 whatever a cluster answers about an exported Service confirms what is seen',
-    ],
-    outside: 'no list of a history shows a Service of another shape than the watch before',
-  },
-  {
     rule: 'L168',
     by: 'reading',
     defects: [
