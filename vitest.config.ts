@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [ARGO_CD, MESH, ...(whole ? [] : EXTRAS)],
+    setupFiles: ['test/setup.ts'],
     globalSetup: ['test/cluster/global-setup.ts', 'test/synth/remedies/summary.ts'],
     provide: { notRun: whole ? [] : leftOut, isQuick: !whole },
     sequence: { sequencer: LongestFirst },

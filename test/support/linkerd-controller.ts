@@ -143,9 +143,11 @@ export class LinkerdController {
       await pause(signal);
       if (signal.aborted) return;
       if (await this.#tryAcquireOrRenew()) renewedMs = performance.now();
-      else if (performance.now() - renewedMs > this.#leaseDurationSeconds * 1000 * RENEW_DEADLINE_PART) break;
+      else if (performance.now() - renewedMs > this.#leaseDurationSeconds * 1000 * RENEW_DEADLINE_PART) {
+        this.#leading = false;
+        return;
+      }
     }
-    this.#leading = false;
   }
 
   /** client-go's step of the same name. */
