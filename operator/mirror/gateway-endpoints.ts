@@ -65,9 +65,9 @@ export const gatewayOfAll = (observed: Observed, ready: boolean): GatewayEndpoin
  * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a mirror that is kept
  * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of
  * ports stay as they are. If the Link has no gateway, they are not ready. Those of a headless mirror are left out once
- * they lead to endpoint mirrors: until then they are those of the mirror in whose place it came. Endpoints without a
- * Service of ours are among them: it may yet be created, and clients of one that somebody has made his own are led to
- * the gateway as well.
+ * they lead to endpoint mirrors: until then they are those of the mirror in whose place it came. If Kubernetes has
+ * listed pods in them, they are emptied. Endpoints without a Service of ours are among them: it may yet be created, and
+ * clients of one that somebody has made his own are led to the gateway as well.
  * @param staying renders them; what it leaves for the next turn is not returned
  * @param stays reports for which names of Services they are wanted. @default - all
  */
@@ -89,10 +89,11 @@ export function refreshedEndpoints(
       { kind: 'endpoints', ...endpointsOf(owned, name) },
       { kind: 'slices', ...slicesOf(owned, name) },
     ] as const;
-    return live
+    const props = live
       .filter(isRefreshed)
-      .map(({ kind, ...each }) => refreshed(observed, name, { ...gateway, kind }, each))
-      .flatMap((props) => (props === undefined ? [] : staying.endpoints(props)));
+      .map(({ kind, ...each }) => refreshed(observed, name, { ...gateway, kind }, each));
+    const emptied = service === undefined || isSingle ? undefined : emptiedOfPods(observed, name);
+    return [...props, emptied].flatMap((each) => (each === undefined ? [] : staying.endpoints(each)));
   });
 }
 
@@ -134,6 +135,22 @@ function refreshed(
     kind,
     subsets: [gatewaySubset(gateway, ports)],
   };
+}
+
+/**
+ * Returns the props of the Endpoints of a headless mirror, with no address, if Kubernetes has listed pods of the source
+ * cluster there while the Service had a selector (rule C3); undefined otherwise. Nobody else takes them out again, and
+ * what was listed before is gone.
+ */
+function emptiedOfPods({ owned, namespace }: Observed, name: string): EndpointsObjectProps | undefined {
+  const { metadata, subsets } = indexOf(owned).endpoints.get(name) ?? {};
+  const listed = (subsets ?? []).flatMap(({ addresses = [], notReadyAddresses = [] }) => [
+    ...addresses,
+    ...notReadyAddresses,
+  ]);
+  if (metadata === undefined || listed.every(({ targetRef }) => targetRef === undefined)) return undefined;
+  const { labels = {}, annotations = {} } = metadata;
+  return { name, namespace, labels, annotations, kind: 'endpoints', subsets: [] };
 }
 
 /** Returns our endpoints of one Service, of both kinds, that lead to the gateway. */

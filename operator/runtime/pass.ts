@@ -3,6 +3,7 @@
  * step. Once it has written objects of one step, the next pass sees them and writes the objects that need them. Only a
  * pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
+import { withoutSuffix } from '../../crds/slice-names.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
@@ -242,6 +243,20 @@ const serviceOf = ({ of, object: { metadata } }: Action): string =>
   (of === ENDPOINT_SLICES ? metadata.labels?.[Label.serviceName] : undefined) ?? metadata.name;
 
 /**
+ * Returns the name that all slices of one cluster have in common, apart from their suffixes. The Services of several
+ * clusters have some of each.
+ */
+const clusterPartOf = ({ object }: Action): string => withoutSuffix(object.metadata.name);
+
+/**
+ * Returns what is not as desired after a write that failed: a Service, or those slices of it that are of one cluster. A
+ * slice that exists is still led to, so those of other clusters need not wait (L178). One that could not be created may
+ * be what is to replace them, when a cluster is renamed.
+ */
+const awaitedOf = (action: Action): string =>
+  action.of === ENDPOINT_SLICES && action.op !== 'create' ? clusterPartOf(action) : serviceOf(action);
+
+/**
  * Returns the name of the Service or the pod in its own cluster that a mirror stands for; its own if it stands for
  * none.
  */
@@ -261,7 +276,8 @@ class Tally<R extends Reason> {
   /** Names of the objects that could not be replaced, and still exist in their old form or under their former name. */
   readonly unreplaced = new Set<string>();
   /**
-   * Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off.
+   * Names of the Services that are not as desired yet, or whose endpoints are not, since a write failed or is put off;
+   * see {@link awaitedOf}.
    */
   readonly #unsettled = new Set<string>();
   /** What those Services stand for that could not be created, although nobody has their names. */
@@ -332,7 +348,7 @@ class Tally<R extends Reason> {
         const object = `${action.of.kind} ${keyOf(action.object)}`;
         if (outcome.additions === undefined) {
           this.#refusals.push(texts.contested(object));
-          this.#unsettled.add(serviceOf(action));
+          this.#unsettled.add(awaitedOf(action));
         } else this.#notes.push(texts.added(object, outcome.additions));
         this.requeue(outcome.afterMs);
       }
@@ -358,7 +374,7 @@ class Tally<R extends Reason> {
 
   /** Reports whether endpoints are of a Service that is not as desired yet, or the other endpoints of which are not. */
   isBehindUnsettled(action: Action): boolean {
-    return this.#unsettled.has(serviceOf(action));
+    return this.#unsettled.has(serviceOf(action)) || this.#unsettled.has(clusterPartOf(action));
   }
 
   /**
@@ -376,7 +392,7 @@ class Tally<R extends Reason> {
       this.requeue(this.#context.conflictRetryMs);
       return;
     }
-    this.#unsettled.add(serviceOf(action));
+    this.#unsettled.add(awaitedOf(action));
     // Whoever has the name may itself wait for one that this key is to give up.
     if (op === 'create' && of === SERVICES && !isConflict(error)) this.#uncreated.add(standsFor(object));
     if (op === 'replace') this.unreplaced.add(object.metadata.name);

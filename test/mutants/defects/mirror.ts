@@ -237,4 +237,20 @@ export const MIRROR: readonly Defect[] = [
     find: 'listed === undefined ? found : formerOf(listed, port)',
     replace: 'listed === undefined ? found : { ...found, addresses: listed.addresses }',
   },
+  {
+    file: 'operator/runtime/pass.ts',
+    tests: ['test/operator/runtime/pass.test.ts'],
+    name: 'L178 slices of a cluster that has left stay while a slice of another cluster cannot be changed',
+    rule: 'L178',
+    find: "action.of === ENDPOINT_SLICES && action.op !== 'create' ? clusterPartOf(action) : serviceOf(action);",
+    replace: 'serviceOf(action);',
+  },
+  {
+    file: 'operator/mirror/gateway-endpoints.ts',
+    tests: ['test/operator/mirror/gateway-endpoints.test.ts'],
+    name: 'L179 pods that Kubernetes has listed for a headless mirror stay in its endpoints while it is kept',
+    rule: 'L179',
+    find: 'const emptied = service === undefined || isSingle ? undefined : emptiedOfPods(observed, name);',
+    replace: 'const emptied = undefined;',
+  },
 ];

@@ -741,4 +741,16 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'histories judge no messages',
   },
+  {
+    rule: 'L178',
+    by: 'histories, one of 20,000',
+    defects: ['L178 slices of a cluster that has left stay while a slice of another cluster cannot be changed'],
+    outside: 'one of 20,000 histories draws it',
+  },
+  {
+    rule: 'L179',
+    by: 'histories, one of 20,000',
+    defects: ['L179 pods that Kubernetes has listed for a headless mirror stay in its endpoints while it is kept'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

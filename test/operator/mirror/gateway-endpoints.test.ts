@@ -266,6 +266,22 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
     expect(refreshed(options)).toEqual([]);
   });
 
+  test.each([
+    ['ready', 'addresses'],
+    ['not ready', 'notReadyAddresses'],
+  ])(
+    'and pods of this cluster are taken out that Kubernetes has listed as %s for a headless mirror (C3, L179)',
+    (_, of) => {
+      const pod = { ip: '10.1.0.7', targetRef: { kind: 'Pod', name: 'own-1' } };
+      const endpoints = [ownedEndpoints('web-west', [{ [of]: [pod], ports: PORTS }])];
+      const [now, ...others] = refreshed({ ...owned({ endpoints }, headless), gateway: null });
+      expect(now).toMatchObject({ kind: 'Endpoints', metadata: { name: 'web-west', labels: { a: 'b' } } });
+      expect([now?.['subsets'], others]).toEqual([undefined, []]);
+      // Those of a Service that somebody has made his own are his.
+      expect(refreshed(owned({ endpoints }, []))).toEqual([]);
+    },
+  );
+
   it('each of an endpoint mirror too, but the headless mirror that points at it', () => {
     const services = [ownedService('web-west', 'None'), ownedService('web-0-west', '10.96.0.10')];
     const endpoints = [

@@ -135,6 +135,42 @@ it.each<[string, Outcome | Error]>([
   expect(await deletedWhere(() => unchanged)).toEqual(['web-west-ipv4', 'api-west-ipv4']);
 });
 
+const sliceWithPorts = (name: string, port: number): Owned => {
+  const { of, object } = sliceOf('web-clusterset', name);
+  return { of, object: { ...object, addressType: 'IPv4', endpoints: [], ports: [{ port }] } as typeof object };
+};
+
+it.each<[string, Action['op'], Outcome | Error, readonly string[]]>([
+  ['could not be changed', 'update', new Error('500'), ['web-clusterset.from-bar-ipv4']],
+  ['is contested', 'update', { result: 'deferred', afterMs: 1000 }, ['web-clusterset.from-bar-ipv4']],
+  // It may be what is to replace the others, when a cluster is renamed.
+  ['could not be created', 'create', new Error('500'), []],
+])('deletes slices of a cluster that has left while one of another cluster %s (L178)', async (_, op, outcome, gone) => {
+  const deleted: string[] = [];
+  const west = 'web-clusterset.from-west-ipv4';
+  const left = ['web-clusterset.from-bar-ipv4', 'web-clusterset.from-west-ipv4-2'].map((name) =>
+    sliceWithPorts(name, 80),
+  );
+  const goal: Goal = {
+    steps: [
+      {
+        desired: [sliceWithPorts(west, 8080)],
+        owned: [...(op === 'update' ? [sliceWithPorts(west, 80)] : []), ...left],
+      },
+    ],
+    isPartial: false,
+    isBlocked: false,
+  };
+  const execute = (action: Action): Promise<Outcome> => {
+    if (action.op === 'delete') deleted.push(action.object.metadata.name);
+    if (action.op !== op) return Promise.resolve({ result: 'deleted' } as const);
+    return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
+  };
+  await takeStep(goal, { applier: { execute }, conflictRetryMs: 1, texts: MIRROR_TEXTS }, SIGNAL);
+  // What is left of the cluster whose slice was not written waits for it.
+  expect(deleted).toEqual(gone);
+});
+
 const keeping = (name: string): Desired => ({ of: SERVICES, object: { metadata: { ...metadata, name } } });
 
 /** Services web-0 and web-1, of which the given ones stay; web-0 is to be changed. */
