@@ -6,10 +6,11 @@
 /** Time over which requests are counted. */
 const PERIOD_MS = 10_000;
 /**
- * Most requests in that time: two for each try, and tries half a second apart. One reader's are soon seconds apart, but a
- * change of the Link or of its credentials begins anew.
+ * Most requests in that time: two for each try, and tries a third of a second apart. One reader's are soon seconds apart,
+ * but a change of the Link or of its credentials begins anew, and so does each of the two readers that can have the same
+ * selection: that of Services that join federated Services, and that of exports by the MCS API.
  */
-const MOST = 40;
+const MOST = 60;
 
 export class Pace {
   readonly #complain: (what: string) => void;
