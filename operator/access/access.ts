@@ -5,7 +5,7 @@
 import { OPEN, isOurs, setOf } from './objects.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
-import type { Reason } from '../runtime/pass.ts';
+import type { Reason } from '../runtime/tally.ts';
 import { deriving, type DerivingEnvironment } from '../served/deriving.ts';
 import { type SharedEnvironment, turnOf } from '../served/environment.ts';
 import type { AccessDecision } from './decide.ts';

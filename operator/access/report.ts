@@ -6,7 +6,7 @@ import { keyOf, splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Pass, Reason } from '../runtime/pass.ts';
+import type { Pass, Reason } from '../runtime/tally.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { AccessDecision, AccessState, ObservedAccess } from './decide.ts';
 import type { Export } from './exports.ts';

@@ -5,7 +5,7 @@ import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/obj
 import { Applier } from '../runtime/applier.ts';
 import { type Derivation, stepOf, type Why } from '../runtime/derivation.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Reason } from '../runtime/pass.ts';
+import type { Reason } from '../runtime/tally.ts';
 import { idOf } from '../runtime/plan.ts';
 import type { ModelCluster } from './model.ts';
 

@@ -5,7 +5,8 @@
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './manifests.ts';
 import type { OwnedObjects } from './observed.ts';
-import type { Goal, PassTexts, Retain } from '../runtime/pass.ts';
+import type { Goal, Retain } from '../runtime/pass.ts';
+import type { PassTexts } from '../runtime/tally.ts';
 import {
   addedMetadata,
   contestedObject,

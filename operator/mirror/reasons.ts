@@ -1,6 +1,6 @@
 /** Why something is not mirrored, as the Link's status reports it: a reason for machines, a message for people. */
 import { Annotation, Label, mirrorName } from '../../crds/wire.ts';
-import type { Pass } from '../runtime/pass.ts';
+import type { Pass } from '../runtime/tally.ts';
 import type { Claim } from './names.ts';
 import type { Observed } from './observed.ts';
 

@@ -11,7 +11,8 @@ import { Controller, type ControllerOptions } from './controller.ts';
 import { FENCED_RETRY_MS, type MayWrite } from './fence.ts';
 import { Gathering } from './gathering.ts';
 import { merged, type Outcome } from './outcome.ts';
-import { type Goal, type Pass, type PassTexts, type Reason, takeStep } from './pass.ts';
+import { type Goal, takeStep } from './pass.ts';
+import type { Pass, PassTexts, Reason } from './tally.ts';
 import { ENDLESS, giveWay, type Turns } from './turns.ts';
 import { UnderWay } from './under-way.ts';
 

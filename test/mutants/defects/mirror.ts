@@ -3,6 +3,7 @@ import type { Defect } from '../defect.ts';
 const SHAPE = { file: 'operator/mirror/shape.ts', tests: ['test/operator/mirror/shape.test.ts'] };
 const NAMES = { file: 'operator/mirror/names.ts', tests: ['test/operator/mirror/names.test.ts'] };
 
+const TALLY = { file: 'operator/runtime/tally.ts', tests: ['test/operator/mirror/goal.test.ts'] };
 const PASS = { file: 'operator/runtime/pass.ts', tests: ['test/operator/mirror/goal.test.ts'] };
 const RETAIN = { file: 'operator/mirror/retain.ts', tests: ['test/operator/mirror/retain.test.ts'] };
 const GATEWAY_ENDPOINTS = {
@@ -87,7 +88,7 @@ export const MIRROR: readonly Defect[] = [
     replace: 'const { unreplaced } = goal;',
   },
   {
-    ...PASS,
+    ...TALLY,
     tests: ['test/operator/runtime/pass.test.ts'],
     name: 'an endpoint mirror of a former name goes although that of the other could not be created',
     rule: 'L120',
@@ -143,7 +144,7 @@ export const MIRROR: readonly Defect[] = [
     replace: 'endpoints: endpoints.filter(() => left.size < 0), bytes }',
   },
   {
-    ...PASS,
+    ...TALLY,
     name: 'slices of a Service that somebody has deleted stay though others have its name',
     rule: 'A6',
     find: 'if (action.of === SERVICES) this.#refusedNames.add(action.object.metadata.name);',
@@ -165,7 +166,7 @@ export const MIRROR: readonly Defect[] = [
     replace: 'return shape.endpoints === undefined ? nothing : nothing;',
   },
   {
-    ...PASS,
+    ...TALLY,
     name: 'all writes of a key are under way at once',
     rule: 'H7',
     find: 'Math.min(MAX_WRITES, actions.length)',
@@ -238,7 +239,7 @@ export const MIRROR: readonly Defect[] = [
     replace: 'listed === undefined ? found : { ...found, addresses: listed.addresses }',
   },
   {
-    file: 'operator/runtime/pass.ts',
+    file: 'operator/runtime/tally.ts',
     tests: ['test/operator/runtime/pass.test.ts'],
     name: 'L178 slices of a cluster that has left stay while a slice of another cluster cannot be changed',
     rule: 'L178',

@@ -44,7 +44,7 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'L86 endpoints of a name that the API server refuses do not follow the gateway',
-    file: 'operator/runtime/pass.ts',
+    file: 'operator/runtime/tally.ts',
     rule: 'L86',
     find: "(op === 'create' && this.#refusedNames.has(name))",
     replace: '(op !== undefined && this.#refusedNames.has(name))',
@@ -172,7 +172,7 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'what a Lease in doubt kept from being written has failed',
-    file: 'operator/runtime/pass.ts',
+    file: 'operator/runtime/tally.ts',
     rule: 'H4',
     find: 'if (error instanceof FencedError) {',
     replace: 'if (error instanceof FencedError && this.errors.length > 99) {',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { SERVICES, type EndpointSlice, type Service } from '../../../operator/kube/objects.ts';
-import { type Goal, type PassTexts, takeStep } from '../../../operator/runtime/pass.ts';
+import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
+import type { PassTexts } from '../../../operator/runtime/tally.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
 

@@ -5,7 +5,8 @@ import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { Applier, Outcome as Result } from '../../../operator/runtime/applier.ts';
 import { type Derivation, DerivationController, type Deriving, stepOf } from '../../../operator/runtime/derivation.ts';
 import { FencedError } from '../../../operator/runtime/fence.ts';
-import type { Goal, PassTexts, Reason } from '../../../operator/runtime/pass.ts';
+import type { Goal } from '../../../operator/runtime/pass.ts';
+import type { PassTexts, Reason } from '../../../operator/runtime/tally.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
 import { recordingLog } from '../link/recorded.ts';
 
