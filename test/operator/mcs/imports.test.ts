@@ -679,9 +679,10 @@ describe('the controller of ServiceImports', () => {
     exportHere();
     afterWrite = async () => {
       if (operators()[0] !== 'linkerd-multicluster') return;
+      await eventually('what is written is seen', async () => imports.partsOf('a').size === 1);
       name(live()!, 'other');
       name(derived()!, 'other');
-      await eventually('it is seen', async () => imports.partsOf('a').size === 0);
+      await eventually('what another has made of it is seen', async () => imports.partsOf('a').size === 0);
     };
     await start(target('a'));
     await eventually('it is said', async () => events.includes('ServiceExport shop/web Warning ServedByAnother'));
