@@ -4,6 +4,7 @@ import { LongestFirst } from './test/longest-first.ts';
 import { ARGO_CD, EXTRAS, isWhole, leftOut, MESH } from './test/suites.ts';
 
 const whole = isWhole(process.env, process.argv);
+const isCI = process.env['CI'] === 'true';
 
 export default defineConfig({
   test: {
@@ -19,9 +20,10 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // Node keeps what it compiled for the next of the programs that tests start: a third of their CPU time.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'linkspan-tests') },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // For two cores: the files wait for two thirds of their time. CI takes longer rather than a risk.
-    maxWorkers: process.env['CI'] === 'true' ? 3 : 4,
+    // CI takes longer rather than a risk: its machines are as slow as their neighbours make them.
+    testTimeout: isCI ? 180_000 : 60_000,
+    hookTimeout: isCI ? 240_000 : 120_000,
+    // For two cores: the files wait for two thirds of their time.
+    maxWorkers: isCI ? 3 : 4,
   },
 });

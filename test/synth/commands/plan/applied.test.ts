@@ -9,7 +9,7 @@ import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
 
-const SLOW_MS = 60_000;
+const SLOW_MS = 180_000;
 /** More than the guard of mass deletions lets pass. */
 const SERVICES = 24;
 
