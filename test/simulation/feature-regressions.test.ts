@@ -1,11 +1,20 @@
 /** Histories that once failed, shrunk: of federated Services, ServiceFailovers, imports and limits. */
 import { expect, test } from 'vitest';
-import type { Command } from './command.ts';
+import type { Command, TargetName } from './command.ts';
 import { run } from './run.ts';
 
 const EXPORTED = { kind: 'clusterIP', exported: 'true', ports: 0, tag: 'a', publishNotReady: false } as const;
 
 type Regression = readonly [string, readonly Command[]];
+
+const READY = [{ hostname: '', ready: true }];
+
+/** A Service of a target joins a federated Service. */
+const joined = (link: TargetName): readonly Command[] => [
+  { do: 'put service', link, namespace: 'shop', name: 'foo', ...EXPORTED, exported: 'none' },
+  { do: 'set pods', link, namespace: 'shop', name: 'foo', pods: READY },
+  { do: 'federate', link, namespace: 'shop', name: 'foo', member: true },
+];
 
 /** Federated Services that lead through gateways. */
 const OF_FEDERATED_SERVICES: readonly Regression[] = [
@@ -40,9 +49,34 @@ const OF_FEDERATED_SERVICES: readonly Regression[] = [
       { do: 'wait', ms: 35_000 },
     ],
   ],
+  [
+    'a federated Service goes when an operator starts and the Link of its only member has no gateway any more (I5)',
+    [
+      ...joined('bar'),
+      { do: 'wait', ms: 35_000 },
+      { do: 'stop operator' },
+      { do: 'edit link', link: 'bar', edit: { field: 'gatewayAddress', value: '' } },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+      { do: 'start operator' },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+  [
+    'a member on a flat network leaves when another is to be reached through a gateway, and its Link has none (I5)',
+    [
+      { do: 'edit link', link: 'west', edit: { field: 'federation', value: 'flat' } },
+      { do: 'edit link', link: 'bar', edit: { field: 'federation', value: 'flat' } },
+      { do: 'edit link', link: 'bar', edit: { field: 'gatewayAddress', value: '' } },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+      ...[...joined('bar'), ...joined('west')],
+      { do: 'wait', ms: 35_000 },
+      { do: 'edit link', link: 'west', edit: { field: 'federation', value: 'gateway' } },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
 ];
-
-const READY = [{ hostname: '', ready: true }];
 
 /** Gateways with names. */
 const OF_GATEWAYS: readonly Regression[] = [

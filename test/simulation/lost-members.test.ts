@@ -3,18 +3,27 @@ import { expect, it } from 'vitest';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
-import { PORTS } from './command.ts';
+import { type Federation, PORTS } from './command.ts';
+import { NO_GATEWAY } from './link-state.ts';
 import { LostMembers } from './lost-members.ts';
 import { MEMBER_LABEL } from './members.ts';
 
 const MADE_AT = 100;
+const MEMBERSHIP_LOST: unknown = expect.stringMatching(/^the membership of bar-west in shop\/alt-federated is deleted/);
+const SERVICE_LOST: unknown = expect.stringMatching(/^Service shop\/alt-federated is deleted/);
 const GATEWAY = { 'linkspan.dev/federation': 'gateway' };
 const MIRRORED = { 'mirror.linkerd.io/mirrored-service': 'true' };
 
-const link: KubeObject = {
+/** How a Link wants members to be reached. */
+interface Reached {
+  readonly federation: Federation;
+  readonly gatewayAddress: string;
+}
+const THROUGH_GATEWAY: Reached = { federation: 'gateway', gatewayAddress: '203.0.113.10' };
+const linkOf = (reached: Reached): KubeObject => ({
   ...{ apiVersion: 'multicluster.linkerd.io/v1alpha3', kind: 'Link', metadata: { name: 'bar' } },
-  spec: { targetClusterName: 'bar-west', federation: 'gateway', federatedServiceSelector: { matchLabels: {} } },
-};
+  spec: { targetClusterName: 'bar-west', federatedServiceSelector: { matchLabels: {} }, ...reached },
+});
 const exported: KubeObject = {
   ...{ apiVersion: 'v1', kind: 'Service' },
   metadata: { namespace: 'shop', name: 'alt', uid: 'alt', labels: { [MEMBER_LABEL]: 'member' } },
@@ -40,8 +49,15 @@ const slice: KubeObject = {
   },
 };
 
-/** The complaints where a slice is made at 100, and a list of no members, which was asked for then, hides it. */
-function complaints(sentMs: number): readonly string[] {
+/** What the operator does to a federated Service. */
+interface Change {
+  /** What the Service becomes; undefined: it is deleted. */
+  readonly into: KubeObject | undefined;
+  readonly sentMs: number;
+}
+
+/** The complaints where a slice is made at 100, and the operator then changes the federated Service. */
+function complaints({ into, sentMs }: Change, reached = THROUGH_GATEWAY): readonly string[] {
   const complained: string[] = [];
   const objects: KubeObject[] = [throughGateways];
   const east = {
@@ -53,7 +69,7 @@ function complaints(sentMs: number): readonly string[] {
     east,
     {
       ...{ nowMs: () => nowMs, complain: (what) => complained.push(what) },
-      linkOf: (name) => (name === 'bar' ? link : undefined),
+      linkOf: (name) => (name === 'bar' ? linkOf(reached) : undefined),
       isServed: () => true,
       isAstray: () => false,
     },
@@ -66,16 +82,29 @@ function complaints(sentMs: number): readonly string[] {
   objects.push(slice);
   members.changed(event({ type: 'ADDED', object: slice }), { isByUs: true, sentMs: MADE_AT - 50 });
   nowMs = MADE_AT + 50;
-  objects[0] = withoutMembers;
-  const hidden = event({ object: withoutMembers, previous: throughGateways });
-  members.changed(hidden, { isByUs: true, sentMs });
+  objects.splice(0, 1, ...(into === undefined ? [] : [into]));
+  const changed =
+    into === undefined
+      ? event({ type: 'DELETED', object: throughGateways })
+      : event({ object: into, previous: throughGateways });
+  members.changed(changed, { isByUs: true, sentMs });
   return complained;
 }
 
 it('must not be hidden by whoever may have seen it', () => {
-  expect(complaints(MADE_AT + 1)).toEqual([expect.stringMatching(/membership of bar-west .* is deleted/)]);
+  expect(complaints({ into: withoutMembers, sentMs: MADE_AT + 1 })).toEqual([MEMBERSHIP_LOST]);
 });
 
 it('may be hidden by what was asked for before it was made', () => {
-  expect(complaints(MADE_AT - 1)).toEqual([]);
+  expect(complaints({ into: withoutMembers, sentMs: MADE_AT - 1 })).toEqual([]);
+});
+
+it.each([
+  ['gateway', 'a gateway', '203.0.113.10', [MEMBERSHIP_LOST, SERVICE_LOST]],
+  ['gateway', 'no gateway', NO_GATEWAY, []],
+  ['flat', 'a gateway', '203.0.113.10', [MEMBERSHIP_LOST, SERVICE_LOST]],
+  // The membership goes with the flat shape, and the Service stays for the sake of the others.
+  ['flat', 'no gateway', NO_GATEWAY, [SERVICE_LOST]],
+] as const)('of a Link that says %s and has %s may go, or not, by rule I5', (federation, _, gatewayAddress, lost) => {
+  expect(complaints({ into: undefined, sentMs: MADE_AT + 1 }, { federation, gatewayAddress })).toEqual(lost);
 });

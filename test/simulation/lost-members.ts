@@ -12,7 +12,7 @@ import type { HistoryCluster } from './cluster.ts';
 import { GATEWAY_NAME, type LinkName, LINKS, PORTS, TARGET_OF, TARGETS } from './command.ts';
 import { isDiscovered } from './federation-users.ts';
 import { Guard, type Lack } from './guard.ts';
-import { clusterOf, isServable } from './link-state.ts';
+import { clusterOf, isServable, NO_GATEWAY } from './link-state.ts';
 import { type Kept, Lost, type LostOptions } from './lost.ts';
 import { isFederated, isKeptByKubernetes, isMember, joinedBy, leadsThroughGateways, membersIn } from './members.ts';
 import { portsOf, specOf } from './oracle.ts';
@@ -28,25 +28,30 @@ export const isEven = (service: KubeObject): boolean => {
 
 /** The terms on which a Link has members join; undefined: none, or it may be that they cannot. */
 export function termsOf(east: HistoryCluster, link: KubeObject | undefined): string | undefined {
-  const { federatedServiceSelector, federation, gatewayAddress, targetClusterName, importPolicy } = (link?.spec ??
-    {}) as {
+  const { federatedServiceSelector, federation, targetClusterName, importPolicy } = (link?.spec ?? {}) as {
     readonly importPolicy?: object;
     readonly federatedServiceSelector?: object;
     readonly federation?: string;
-    readonly gatewayAddress?: string;
     readonly targetClusterName?: string;
   };
+  const gatewayAddress = gatewayAddressOf(link);
   const isSelecting = Object.keys(federatedServiceSelector ?? {}).length > 0;
   // What it excludes goes (N4).
   if (importPolicy !== undefined) return undefined;
+  // Whom a gateway is to lead to joins only if there is one (I5).
+  if (federation === 'gateway' && gatewayAddress === NO_GATEWAY) return undefined;
   return isSelecting && isDiscovered(east, targetClusterName ?? '') ? `${federation} ${gatewayAddress}` : undefined;
 }
 
-/** Terms on which members stay: the name of a gateway may have no address for a while. */
-const lastingTermsOf = (east: HistoryCluster, link: KubeObject | undefined): string | undefined => {
-  const terms = termsOf(east, link);
-  return terms?.includes(GATEWAY_NAME) === true ? undefined : terms;
-};
+/**
+ * Terms on which members stay. The name of a gateway may have no address for a while. A member on a flat network whose
+ * Link has no gateway leaves once another is to be reached through one (I5).
+ */
+const lastingTermsOf = (east: HistoryCluster, link: KubeObject | undefined): string | undefined =>
+  [GATEWAY_NAME, NO_GATEWAY].includes(gatewayAddressOf(link)) ? undefined : termsOf(east, link);
+
+const gatewayAddressOf = (link: KubeObject | undefined): string =>
+  (link?.spec as { readonly gatewayAddress?: string } | undefined)?.gatewayAddress ?? NO_GATEWAY;
 
 type Options = Omit<LostOptions, 'clusterOf' | 'isExported' | 'isCertain' | 'termsOf'>;
 
