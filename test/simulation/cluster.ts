@@ -114,6 +114,8 @@ export class HistoryCluster {
   readonly #past: Snapshot[] = [];
   readonly #listeners: Listener[] = [];
   readonly #requestListeners: ((request: Request) => void)[] = [];
+  /** Requests that have arrived and are not over. */
+  readonly #underWay = new Set<Request>();
   /** Those whose events are heard. */
   readonly #heard = new WeakSet<Collection>();
   #isDown = false;
@@ -152,10 +154,8 @@ export class HistoryCluster {
     this.#stopControllers = this.#startControllers();
     this.#hear();
     const serve = (exchange: Request): void => {
-      if (this.#isDown) {
-        exchange.destroy();
-        return;
-      }
+      this.#underWay.add(exchange);
+      exchange.onClose(() => this.#underWay.delete(exchange));
       this.#onRequest?.(exchange);
       const served = this.wrap?.(exchange) ?? (this.manner === undefined ? exchange : mannered(exchange, this.manner));
       this.#senders.set(served, exchange);
@@ -184,15 +184,19 @@ export class HistoryCluster {
 
   /** Listens, if it does not yet. */
   start(): void {
+    if (this.#internet.serverAt(this.at) !== undefined) return;
     this.#isDown = false;
     this.#internet.listen(this.at, { process: this.process, serve: this.#serve });
   }
 
-  /** Listens no more, and its connections break. What users do meanwhile is there when it listens again. */
+  /**
+   * Listens no more, and its connections break: a request that it has not carried out yet it never will, whatever it is
+   * restored to. What users do meanwhile is there when it listens again.
+   */
   goDown(): void {
     this.#isDown = true;
     this.#internet.listen(this.at, undefined);
-    this.faults.dropWatches();
+    for (const request of [...this.#underWay]) request.destroy();
   }
 
   stop(): void {

@@ -297,6 +297,11 @@ class Call implements Exchange, Sender {
     }
     this.#toServer(() => {
       if (this.closed) return;
+      // A connection ends with the process that accepted it, though another one listens there by now.
+      if (internet.serverAt(at) !== this.#server) {
+        this.destroy();
+        return;
+      }
       internet.onMessage?.(`${this.#whereAndWhen} ${this.method} ${this.url} ${request.body ?? ''}`);
       this.#server!.serve(this);
     });
