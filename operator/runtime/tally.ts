@@ -1,5 +1,5 @@
 /** What one pass has written, what it could not write and why, and what has to wait for that. */
-import { withoutSuffix } from '../../crds/slice-names.ts';
+import { clusterPartOf } from '../../crds/slice-names.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
@@ -76,18 +76,14 @@ export const serviceOf = ({ of, object: { metadata } }: Action): string =>
   (of === ENDPOINT_SLICES ? metadata.labels?.[Label.serviceName] : undefined) ?? metadata.name;
 
 /**
- * Returns the name that all slices of one cluster have in common, apart from their suffixes. The Services of several
- * clusters have some of each.
- */
-const clusterPartOf = ({ object }: Action): string => withoutSuffix(object.metadata.name);
-
-/**
  * Returns what is not as desired after a write that failed: a Service, or those slices of it that are of one cluster. A
  * slice that exists is still led to, so those of other clusters need not wait (L178). One that could not be created may
  * be what is to replace them, when a cluster is renamed.
  */
 const awaitedOf = (action: Action): string =>
-  action.of === ENDPOINT_SLICES && action.op !== 'create' ? clusterPartOf(action) : serviceOf(action);
+  action.of === ENDPOINT_SLICES && action.op !== 'create'
+    ? clusterPartOf(action.object.metadata.name)
+    : serviceOf(action);
 
 /**
  * Returns the name of the Service or the pod in its own cluster that a mirror stands for; its own if it stands for
@@ -205,7 +201,7 @@ export class Tally<R extends Reason> {
 
   /** Reports whether endpoints are of a Service that is not as desired yet, or the other endpoints of which are not. */
   isBehindUnsettled(action: Action): boolean {
-    return this.#unsettled.has(serviceOf(action)) || this.#unsettled.has(clusterPartOf(action));
+    return this.#unsettled.has(serviceOf(action)) || this.#unsettled.has(clusterPartOf(action.object.metadata.name));
   }
 
   /**

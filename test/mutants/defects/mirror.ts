@@ -243,7 +243,7 @@ export const MIRROR: readonly Defect[] = [
     tests: ['test/operator/runtime/pass.test.ts'],
     name: 'L178 slices of a cluster that has left stay while a slice of another cluster cannot be changed',
     rule: 'L178',
-    find: "action.of === ENDPOINT_SLICES && action.op !== 'create' ? clusterPartOf(action) : serviceOf(action);",
+    find: "action.of === ENDPOINT_SLICES && action.op !== 'create' ? clusterPartOf(action.object.metadata.name) : serviceOf(action);",
     replace: 'serviceOf(action);',
   },
   {
