@@ -4,10 +4,10 @@
  * write (rule G5).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
+import { backoffMs, jittered, RETRY_BACKOFF } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { type Fields, fieldsOf } from '../../kube/conditions.ts';
-import { describe, isNotFound } from '../../kube/errors.ts';
+import { describe, isConflict, isNotFound } from '../../kube/errors.ts';
 import { fenced, FENCED_RETRY_MS, FencedError, type MayWrite } from '../../runtime/fence.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
@@ -35,10 +35,7 @@ export interface StatusWriterOptions {
   readonly onPruned: () => void;
   /** @default 1000 */
   readonly periodMs?: number;
-  /**
-   * Whether this replica certainly leads. Only the replica that leads may write, since the status of a Link is written
-   * without a precondition.
-   */
+  /** Whether this replica certainly leads. Only the replica that leads may write. */
   readonly mayWrite: MayWrite;
 }
 
@@ -55,10 +52,16 @@ export class StatusWriter {
   readonly #signal: AbortSignal;
   /**
    * The last write that succeeded. `patch`: the status that was sent. `answered`: the status that the API server
-   * returned. `link`: the Link as it was last read before the write began.
+   * returned, and `version`: that of the Link then. `link`: the Link as it was last read before the write began.
    */
   #sent:
-    { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject | undefined } | undefined;
+    | {
+        readonly patch: LinkStatusPatch;
+        readonly answered: Fields;
+        readonly version: string | undefined;
+        readonly link: LinkObject | undefined;
+      }
+    | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires, on the monotonic clock. */
   #timerMs = 0;
@@ -115,7 +118,7 @@ export class StatusWriter {
   }
 
   async #write(): Promise<void> {
-    const { client, resource, namespace, name, log, current, compute, onPruned, mayWrite } = this.#options;
+    const { client, resource, namespace, name, current, compute, onPruned, mayWrite } = this.#options;
     const link = current();
     if (link === undefined || this.#signal.aborted) return;
     this.#writing = true;
@@ -124,7 +127,8 @@ export class StatusWriter {
     let tried: LinkStatusPatch | undefined;
     try {
       // Until the watch reports anything newer, the answer to our own write is the newest that is known.
-      const live = this.#sent?.link === link ? this.#sent.answered : fieldsOf(link.status);
+      const newest = this.#sent?.link === link ? this.#sent : undefined;
+      const live = newest?.answered ?? fieldsOf(link.status);
       // If the API server prunes conditions, only the last patch has their transition times.
       const before = readStatus(live['conditions'] === undefined ? { ...this.#sent?.patch, ...live } : live);
       const patch = compute(before);
@@ -139,27 +143,22 @@ export class StatusWriter {
       isDue = true;
       tried = patch;
       const target = { namespace, name, subresource: 'status' };
-      const written = await fenced(client, mayWrite).patch<LinkObject>(
-        resource,
-        target,
-        { status: patch },
-        this.#signal,
-      );
+      // A status says that a generation is applied. Another server, or one that was restored from a backup, may have
+      // another spec of that generation.
+      const resourceVersion = newest?.version ?? link.metadata.resourceVersion;
+      const body = { metadata: { resourceVersion }, status: patch };
+      const written = await fenced(client, mayWrite).patch<LinkObject>(resource, target, body, this.#signal);
       const answered = fieldsOf(written.status);
-      this.#sent = { patch, answered, link };
+      this.#sent = { patch, answered, version: written.metadata.resourceVersion, link };
       this.#failures = 0;
       this.#failed = undefined;
       if (answered['conditions'] === undefined) onPruned();
     } catch (error) {
+      if (this.#signal.aborted || isNotFound(error)) return;
       if (error instanceof FencedError) this.#after(FENCED_RETRY_MS);
-      else if (!this.#signal.aborted && !isNotFound(error)) {
-        if (this.#failures === 0)
-          log.warn({ link: name, error: describe(error) }, 'the status of the Link cannot be written');
-        const waitMs = backoffMs(this.#failures, RETRY_BACKOFF, Math.random);
-        this.#failed = tried && { patch: tried, retryMs: performance.now() + waitMs };
-        this.#after(waitMs);
-        this.#failures += 1;
-      }
+      // A watch event that shows what has changed ends the wait early.
+      else if (isConflict(error)) this.#after(jittered(this.#options.periodMs ?? 1000));
+      else this.#failedWith(error, tried);
     } finally {
       const { periodMs = 1000 } = this.#options;
       const tookMs = performance.now() - beganMs;
@@ -170,6 +169,16 @@ export class StatusWriter {
         this.schedule();
       }
     }
+  }
+
+  #failedWith(error: unknown, tried: LinkStatusPatch | undefined): void {
+    const { log, name } = this.#options;
+    if (this.#failures === 0)
+      log.warn({ link: name, error: describe(error) }, 'the status of the Link cannot be written');
+    const waitMs = backoffMs(this.#failures, RETRY_BACKOFF, Math.random);
+    this.#failed = tried && { patch: tried, retryMs: performance.now() + waitMs };
+    this.#after(waitMs);
+    this.#failures += 1;
   }
 
   /**

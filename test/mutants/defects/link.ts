@@ -35,8 +35,8 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/status/writer.test.ts'],
     name: 'a status that is held back counts as one that cannot be written',
     rule: 'H4',
-    find: 'if (error instanceof FencedError) this.#after(FENCED_RETRY_MS);\n      else if',
-    replace: 'if',
+    find: 'if (error instanceof FencedError) this.#after(FENCED_RETRY_MS);',
+    replace: 'if (error instanceof FencedError) this.#failedWith(error, tried);',
   },
   {
     file: 'operator/link/clusters.ts',
@@ -369,5 +369,13 @@ export const LINK: readonly Defect[] = [
     find: 'named === cluster || served.get(name) === cluster',
     replace: 'named === cluster',
     tests: ['test/operator/link/clusters.test.ts'],
+  },
+  {
+    file: 'operator/link/status/writer.ts',
+    tests: ['test/operator/link/status/writer.test.ts'],
+    name: 'L180 the status of a Link is written over a version that was never seen',
+    rule: 'L180',
+    find: 'const body = { metadata: { resourceVersion }, status: patch };',
+    replace: 'const body = { status: patch };',
   },
 ];

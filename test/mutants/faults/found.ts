@@ -753,4 +753,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L179 pods that Kubernetes has listed for a headless mirror stay in its endpoints while it is kept'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L180',
+    by: 'histories, one of 20,000',
+    defects: ['L180 the status of a Link is written over a version that was never seen'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -24,7 +24,12 @@ interface Given {
 
 /** A Link on an API server, and a writer of its status; the writer sees what the server stores `lagMs` later. */
 function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) {
-  let link: LinkObject | undefined = { metadata: { name: 'west' }, ...(status !== undefined && { status }) };
+  const of = (version: number, rest: object = {}): LinkObject => ({
+    metadata: { name: 'west', resourceVersion: String(version) },
+    ...rest,
+  });
+  let version = 1;
+  let link: LinkObject | undefined = of(version, status === undefined ? {} : { status });
   let stored: LinkObject | undefined = link;
   let ready = 1;
   let failure: Error | undefined;
@@ -55,12 +60,14 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
     >,
   });
   const client = fenceable({
-    patch: async (_of: unknown, _target: unknown, { status }: { status: LinkStatusPatch }) => {
+    patch: async (_of: unknown, _target: unknown, sent: Partial<LinkObject> & { status: LinkStatusPatch }) => {
       writes.push(performance.now());
       if (answerMs > 0) await sleep(answerMs);
       if (failure !== undefined) throw failure;
-      const { mirrorServices, gateway: _, ...rest } = status;
-      stored = { metadata: { name: 'west' }, status: { ...(prunes ? {} : rest), mirrorServices } };
+      const { resourceVersion = String(version) } = sent.metadata ?? {};
+      if (resourceVersion !== String(version)) throw new ApiError(409, { reason: 'Conflict' }, 'patch');
+      const { mirrorServices, gateway: _, ...rest } = sent.status;
+      stored = of((version += 1), { status: { ...(prunes ? {} : rest), mirrorServices } });
       const answer = stored;
       setTimeout(() => {
         link = answer;
@@ -112,6 +119,18 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
       link = object;
       writer.schedule();
     },
+    /** Somebody changes the Link, and no watch shows it. */
+    edit: (): void => void (stored = { ...stored, ...of((version += 1)) }),
+    /** The API server is restored from a backup of before all writes. */
+    restore(): void {
+      version = 1;
+      stored = link;
+    },
+    /** The Link is seen as it is now. */
+    show(): void {
+      link = stored;
+      writer.schedule();
+    },
   };
 }
 
@@ -138,6 +157,7 @@ describe('the writer of a Link’s status (G2)', () => {
     world.writer.schedule();
     await pass(3000);
     expect(world.writes.length).toBe(1);
+    world.restore();
     world.writer.listed();
     await pass(3000);
     expect(world.writes.length).toBe(2);
@@ -239,7 +259,7 @@ describe('the writer of a Link’s status (G2)', () => {
     const world = setUp();
     world.writer.schedule();
     await pass(2000);
-    world.link = { metadata: { name: 'west' }, status: {} };
+    world.link = { metadata: { name: 'west', resourceVersion: '2' }, status: {} };
     await pass(2000);
     expect(world.writes).toHaveLength(2);
   });
@@ -286,6 +306,30 @@ describe('the writer of a Link’s status (G2)', () => {
     world.failure = undefined;
     world.ready = 3;
     await pass(1500);
+    expect(world.stored).toMatchObject({ mirrors: { ready: 3 } });
+  });
+
+  it('says nothing of a Link that it has not seen as it is, and soon when it has (G1, L180)', async () => {
+    const world = setUp();
+    world.edit();
+    world.ready = 2;
+    await pass(5500);
+    expect([world.stored, world.writes.length > 2, world.logged]).toEqual([undefined, true, []]);
+    world.show();
+    await pass(1100);
+    expect(world.stored).toMatchObject({ mirrors: { ready: 2 } });
+  });
+
+  it('says nothing either of one that changed after its own last write (G1, L180)', async () => {
+    const world = setUp({ lagMs: 600_000 });
+    world.ready = 2;
+    await pass(1500);
+    world.edit();
+    world.ready = 3;
+    await pass(5500);
+    expect(world.stored).toMatchObject({ mirrors: { ready: 2 } });
+    world.show();
+    await pass(1100);
     expect(world.stored).toMatchObject({ mirrors: { ready: 3 } });
   });
 
