@@ -6,6 +6,7 @@ import { kubectl } from '../common/command-text.ts';
 import type { Problem } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { type KubeconfigRead, readKubeconfig } from '../credentials/kubeconfig.ts';
 import type { ApiServer } from './api-server.ts';
 
@@ -22,7 +23,7 @@ export interface Held {
   readonly secret: Secret | undefined;
   /** The copy that Linkerd's destination controller reads. */
   readonly copy: Secret | undefined;
-  /** The credentials of other Links. */
+  /** All other credentials of the source: of other Links, and copies in any namespace that may be read. */
   readonly others: readonly Secret[];
 }
 
@@ -36,31 +37,35 @@ export const readHeld = async (
   targetName: string,
   { namespace, linkerdNamespace }: SourceNamespaces,
 ): Promise<Held> => {
-  const fieldSelector = `type=${CredentialsSecret.type}`;
-  const all = (within: string): Promise<readonly Secret[]> =>
-    source.list(SECRETS, { namespace: within, fieldSelector });
   const link = await source.find<LinkObject>(LINKS, { namespace, name: targetName });
   const secretName = link === undefined ? credentialsName(targetName) : secretNameOf(link, targetName);
   const copyName = credentialsName(link?.spec?.targetClusterName ?? targetName);
-  const [secret, ours, copies] = await Promise.all([
+  const [secret, all] = await Promise.all([
     source.find<Secret>(SECRETS, { namespace, name: secretName }),
-    all(namespace),
-    linkerdNamespace === namespace ? [] : all(linkerdNamespace),
+    credentialsOf(source, [...new Set([namespace, linkerdNamespace])]),
   ]);
-  const isNamed =
-    (name: string) =>
+  const is =
+    (within: string, name: string) =>
     ({ metadata }: KubeObject): boolean =>
-      metadata.name === name;
+      metadata.namespace === within && metadata.name === name;
+  const isSecret = is(namespace, secretName);
+  const isCopy = linkerdNamespace === namespace ? () => false : is(linkerdNamespace, copyName);
   return {
     link,
     secretName,
     secret,
-    copy: copies.find(isNamed(copyName)),
-    others: [
-      ...ours.filter((each) => !isNamed(secretName)(each)),
-      ...copies.filter((each) => !isNamed(copyName)(each)),
-    ],
+    copy: all.find(isCopy),
+    others: all.filter((each) => !isSecret(each) && !isCopy(each)),
   };
+};
+
+/** The credentials that a source has: in all namespaces, as far as it may list them, and at least in those named. */
+const credentialsOf = async (source: Cluster, namespaces: readonly string[]): Promise<readonly Secret[]> => {
+  const fieldSelector = `type=${CredentialsSecret.type}`;
+  const read = await ifAllowed(() => source.list<Secret>(SECRETS, { fieldSelector }));
+  if ('found' in read) return read.found;
+  const lists = namespaces.map((namespace) => source.list<Secret>(SECRETS, { namespace, fieldSelector }));
+  return (await Promise.all(lists)).flat();
 };
 
 const readOf = (secret: Secret | undefined): Extract<KubeconfigRead, { readonly ok: true }> | undefined => {

@@ -320,6 +320,14 @@ onEachBacking('accounts of two source clusters', (backing) => {
     expect(lean.stderr).toContain(
       `error: ${account}-flat of west: Secret linkerd-multicluster/cluster-credentials-west-c of east reads with it, and would lose the rights of a flat network (${shared('--flat')})\n`,
     );
+    // Linkerd may be in a namespace that no flag names.
+    const COPY = secretRef('cluster-credentials-west-c', 'linkerd');
+    const copy = await first.east.get(COPY);
+    await first.east.apply(namespace('mesh'));
+    await first.east.apply({ ...copy!, metadata: { name: 'cluster-credentials-west-c', namespace: 'mesh' } });
+    await first.east.delete(COPY);
+    const elsewhere = await flat('west-d', '--flat=false');
+    expect(elsewhere.stderr).toContain('Secret mesh/cluster-credentials-west-c of east: Linkerd reads west with it');
     // Nobody loses by more of them, nor by an account of one's own.
     expect(another.code, another.stderr).toBe(0);
     const own = await flat('west-d', '--flat=false', '--source-name=flat-d');
