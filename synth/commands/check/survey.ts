@@ -97,6 +97,8 @@ export interface Survey extends Scope {
   readonly mcs: Read<McsFacts>;
   /** Who may come through the gateway, as the operator that is installed has it; undefined if that is not known. */
   readonly gatewayAccess: OperatorConfig['gatewayAccess'];
+  /** Whether the operator that is installed serves ServiceFailovers; undefined if no settings of one are known. */
+  readonly servesFailovers: boolean | undefined;
   /** Undefined if the API server does not serve them. The same holds of the next two. */
   readonly serviceImports: Read<readonly ServiceImport[] | undefined>;
   readonly serviceExports: Read<readonly ServiceExport[] | undefined>;
@@ -164,6 +166,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     linkerd,
     crd,
     gatewayAccess: operatorConfig(operator)?.gatewayAccess,
+    servesFailovers: operatorConfig(operator)?.failover,
     mcs: mcs.ok ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports, crds: mcs.value } } : mcs,
     links: allLinks.ok ? { ok: true, value: links } : allLinks,
     deployments,

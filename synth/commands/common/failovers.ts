@@ -13,7 +13,7 @@ import { ifAllowed, type Readable } from './readable.ts';
 /** A ServiceFailover as it was read: only its metadata is certain. */
 export interface FailoverObject extends KubeObject {
   readonly spec?: { readonly service?: unknown };
-  readonly status?: { readonly active?: unknown };
+  readonly status?: { readonly active?: unknown; readonly operator?: unknown };
 }
 
 /** What a ServiceFailover reports. */

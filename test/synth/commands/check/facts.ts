@@ -156,6 +156,7 @@ export const facts = (changed: Partial<Survey> = {}, ...links: readonly LinkFact
       status: { conditions: [{ type: 'Established', status: 'True' }] },
     }),
     gatewayAccess: undefined,
+    servesFailovers: true,
     mcs: read({ isServed: true, crds: new Map(MCS_CRDS.map((crd) => [crd.metadata.name, crd])) }),
     serviceImports: read([]),
     serviceExports: read([]),

@@ -67,6 +67,30 @@ describe('what the operator reports', () => {
   });
 });
 
+describe('a ServiceFailover that says that it is ready', () => {
+  const ready = { type: 'Ready', status: 'True', observedGeneration: 1 };
+  const served = (operator?: string) => {
+    const metadata = { namespace: 'shop', name: 'web', generation: 1 };
+    return read([{ metadata, status: { conditions: [ready], ...(operator !== undefined && { operator }) } }]);
+  };
+  const off = (failovers: Survey['failovers']) => found(facts({ servesFailovers: false, failovers }));
+
+  test('is not, where its operator was told to serve none', () => {
+    for (const operator of [undefined, LINKS_NAMESPACE])
+      expect(off(served(operator))).toEqual([
+        expect.stringMatching(
+          /^failovers-ready error ServiceFailover shop\/web: is not served any more: .*--no-failover/,
+        ),
+      ]);
+  });
+
+  test('is, where that is another operator, and where it serves them', () => {
+    expect(off(served('another'))).toEqual([]);
+    for (const servesFailovers of [true, undefined])
+      expect(found(facts({ servesFailovers, failovers: served(LINKS_NAMESPACE) }))).toEqual([]);
+  });
+});
+
 describe('clusters that share a trust domain (M6)', () => {
   const inDomain = (trustDomain: string) =>
     linkFacts({
