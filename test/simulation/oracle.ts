@@ -266,12 +266,15 @@ function names(wishes: readonly Wish[], source: SourceState): ReadonlyMap<string
 
 /**
  * Whether a pod that has no endpoint mirror may yet claim a name, so that it is within the limit: its Service has lost its
- * own name, or somebody else's object has the pod's; and no mirror has the name.
+ * own name, or somebody else's object has the pod's; and no mirror has the name, nor does the one whose endpoint mirrors
+ * are there.
  */
 function isClaimedInVain(name: string, { link, service }: Wish, isNamed: boolean, source: SourceState): boolean {
   const { namespace = '' } = service.metadata;
   const has = (object: KubeObject): boolean => object.metadata.namespace === namespace && object.metadata.name === name;
-  if (source.services.some((object) => has(object) && isOurs(object))) return false;
+  const isPodOf = ({ metadata }: KubeObject): boolean =>
+    metadata.namespace === namespace && metadata.labels?.['mirror.linkerd.io/headless-mirror-svc-name'] === name;
+  if (source.services.some((object) => isOurs(object) && (has(object) || isPodOf(object)))) return false;
   return (
     !isNamed || isTaken(source.services, link, namespace, name) || isTaken(source.endpoints, link, namespace, name)
   );
