@@ -265,7 +265,7 @@ const linkFacts = async (reader: Reader, object: LinkObject, scope: Scope): Prom
   const own = credentials?.ok === true && credentials.value.ok ? credentials.value.access : undefined;
   const copy = destination?.ok === true ? readCredentials(destination.value) : undefined;
   const [target, destinationAccess] = await Promise.all([
-    settings && own && readTarget(settings, own, object),
+    settings && own && readTarget(settings, own, object, secret?.ok ? secret.value : undefined),
     copy?.ok === true ? readDestination(copy.access) : undefined,
   ]);
   return {

@@ -1,7 +1,15 @@
 /** A target cluster as the operator would read it: through the credentials of its Link. */
 import type { LinkSettings } from '../../../crds/index.ts';
-import { Annotation, Default, Label, McsApi } from '../../../crds/wire.ts';
-import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
+import { Annotation, Default, Label, McsApi, OUR_MANAGERS } from '../../../crds/wire.ts';
+import { readAccountToken } from '../../../operator/kube/account-token.ts';
+import { keeperOf } from '../../../operator/kube/keeper.ts';
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  type KubeObject,
+  type Secret,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
 import { AppliedPolicy } from '../../../operator/mirror/applied-policy.ts';
 import type { TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import type { LinkObject } from '../common/link-object.ts';
@@ -38,7 +46,7 @@ export interface Target {
   readonly server: string;
   /** Version of the API server, or why it cannot be reached. */
   readonly version: Read<string>;
-  /** The rights that the operator needs. */
+  /** The rights that the operator needs: to read the target, and to renew its token. */
   readonly rights: readonly Granted[];
   /** The rights without which nothing that the target exports by the MCS API is imported. */
   readonly exportRights: readonly Granted[];
@@ -112,15 +120,31 @@ export const readDestination = (access: TargetAccess): Promise<DestinationAccess
 export const givenGateway = (link: LinkObject): Given =>
   withGivenBefore(link, { apiServerAddress: undefined, addressFlag: '' }).read;
 
-/** Reads the target of a Link. */
-export const readTarget = (settings: LinkSettings, access: TargetAccess, link: LinkObject): Promise<Target> =>
+/** The right to renew a token that ends, unless somebody else keeps its Secret (rules P2, P5). */
+const renewal = (secret: Secret | undefined, { token = '' }: TargetAccess): readonly Right[] => {
+  const read = readAccountToken(token);
+  if (read === undefined || secret === undefined || keeperOf(secret, OUR_MANAGERS) !== undefined) return [];
+  const { namespace, account: name } = read;
+  return [{ verb: 'create', group: '', resource: 'serviceaccounts/token', namespace, name }];
+};
+
+/**
+ * Reads the target of a Link.
+ * @param secret the one that holds its credentials
+ */
+export const readTarget = (
+  settings: LinkSettings,
+  access: TargetAccess,
+  link: LinkObject,
+  secret: Secret | undefined,
+): Promise<Target> =>
   withReader(access, async (reader) => {
     const { targetNamespaces, linkerdNamespace } = settings;
     const version = await reader.version();
     const { gatewayName, gatewayNamespace: recorded } = givenGateway(link);
     const gatewayNamespace = recorded || namespaceOfGateway(settings);
     const [rights, exportRights, linkerd, exports, members, gateway] = await Promise.all([
-      review(reader, inEach(targetNamespaces, OPERATOR_READS)),
+      review(reader, [...inEach(targetNamespaces, OPERATOR_READS), ...renewal(secret, access)]),
       review(reader, inEach(targetNamespaces, EXPORT_READS)),
       readLinkerd(reader, linkerdNamespace),
       readExports(reader, settings),

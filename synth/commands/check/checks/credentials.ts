@@ -267,7 +267,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     category: CATEGORY,
     title: 'the credentials have the rights that the operator needs',
     means:
-      'The account in the target may not list or watch what is mirrored. [rights.md](rights.md) says what each right is for.',
+      'The account in the target may not list or watch what is mirrored, or may not renew its token, which ends. [rights.md](rights.md) says what each right is for.',
     remedy: 'Grant the right that is named, as the account of `linkspan link` or `RemoteAccess` has it.',
     judge: (survey) => eachLink(survey, rightsFindings),
   },

@@ -38,6 +38,7 @@ export const LINK = link('west');
 export const LOCAL_LEASE = objectRef('coordination.k8s.io/v1', 'Lease', 'local-service-mirror-write', LINKS_NAMESPACE);
 const RBAC = 'rbac.authorization.k8s.io/v1';
 export const REMOTE_ROLE = objectRef(RBAC, 'ClusterRole', 'linkerd-service-mirror-remote-access-east');
+export const RENEWAL_ROLE = objectRef(RBAC, 'Role', REMOTE_ROLE.metadata.name, 'linkerd-multicluster');
 export const OPERATOR_ROLE = objectRef(RBAC, 'ClusterRole', 'linkspan-operator');
 export const DISCOVERY_ROLE = objectRef(RBAC, 'Role', 'linkspan-operator', 'linkerd');
 export const GATEWAY_SERVICE = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
@@ -113,6 +114,19 @@ export const kubeconfig =
     await site.east.patch(WEST, { data: { kubeconfig: Buffer.from(change(site, text)).toString('base64') } });
     return () => site.east.patch(WEST, { data: before });
   };
+
+/** A token that ends, for the account of the Link, in a Secret that nobody but people writes. */
+export const endingToken = async (site: Installed): Promise<Undo> => {
+  const path = `/api/v1/namespaces/linkerd-multicluster/serviceaccounts/${REMOTE_ROLE.metadata.name}/token`;
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
+  const answer = await site.west.request<{ readonly status: { readonly token: string } }>('POST', path, { body });
+  const before = (await site.east.get<KubeObject & { data: object }>(WEST))!;
+  const text = site.clusters.westCluster.kubeconfigFor(answer.body.status.token);
+  const data = { kubeconfig: Buffer.from(text).toString('base64') };
+  const patch = { metadata: { managedFields: [{}] }, data };
+  await site.east.patch(WEST, patch, { fieldManager: 'kubectl-patch' });
+  return () => site.east.apply({ ...fresh(before), data: before.data } as ObjectRef);
+};
 
 export const spec = (changed: object, back: object) => patched('east', LINK, { spec: changed }, { spec: back });
 

@@ -26,6 +26,7 @@ import {
   COPY,
   LINK,
   REMOTE_ROLE,
+  RENEWAL_ROLE,
   OPERATOR_ROLE,
   DISCOVERY_ROLE,
   GATEWAY_SERVICE,
@@ -36,6 +37,7 @@ import {
   patched,
   applied,
   deprived,
+  endingToken,
   kubeconfig,
   spec,
   exported,
@@ -93,6 +95,13 @@ const FAULTS: readonly Fault[] = [
     finds: [
       /^target-rights error account of Secret .* in west: may not watch services$/,
       /^destination-rights error account of Secret linkerd\/.*: may not watch services$/,
+    ],
+  },
+  {
+    name: 'the account may not renew its token, which ends',
+    inject: both(endingToken, deprived('west', RENEWAL_ROLE, 'serviceaccounts/token', ['create'])),
+    finds: [
+      /^target-rights error account of Secret .* in west: may not create serviceaccounts\/token ".*" in namespace linkerd-multicluster$/,
     ],
   },
   {
