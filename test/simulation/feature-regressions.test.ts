@@ -171,23 +171,6 @@ const OF_IMPORTS: readonly Regression[] = [
     ],
   ],
   [
-    'an export is known that a backup brings back as soon as its kind is served again (K5, L84)',
-    [
-      ...[{ do: 'put local', ...HERE, kind: 'clusterIP', ports: 0, member: false, pods: READY } as const],
-      { do: 'put export', at: 'east', ...HERE, metadata: 0 },
-      { do: 'wait', ms: 15_000 },
-      { do: 'put service', link: 'bar', ...HERE, ...EXPORTED, ports: 1 },
-      { do: 'put export', at: 'bar', ...HERE, metadata: 0 },
-      { do: 'wait', ms: 4000 },
-      { do: 'remove crd', at: 'east', kind: 'ServiceExport' },
-      { do: 'wait', ms: 100 },
-      { do: 'put crd', at: 'east', kind: 'ServiceExport' },
-      { do: 'wait', ms: 5 },
-      { do: 'down', at: 'east', ms: 3000, back: 5, more: 1000 },
-      { do: 'put service', link: 'bar', ...HERE, ...EXPORTED, ports: 0 },
-    ],
-  ],
-  [
     'a part that no Lease records goes, though its Link was deleted while no operator ran (K5, L166)',
     [
       { do: 'linkerd', link: 'bar', act: 'start' },

@@ -18,8 +18,7 @@ export const FOUND: readonly Fault[] = [
     rule: 'L84',
     by: 'histories',
     defects: ['L84 a watch that was refused goes on though the server was away meanwhile'],
-    outside:
-      'one history of some 6,500 had it: a kind must come back just before its cluster is restored, as in test/simulation/feature-regressions.test.ts',
+    outside: 'one history of some 6,500 had it: a kind must come back just before its cluster is restored',
   },
   {
     rule: 'L85',
