@@ -415,6 +415,8 @@ export class Judge {
     const links = LINKS.flatMap((name) => this.#linkOf(name) ?? []).filter((link) => clusterOfLink(link) === cluster);
     const isExported = (key: string): boolean => {
       const [namespace = '', name = ''] = key.split('/');
+      // What the Link does not select any more goes whole, whatever its pods are lost by.
+      if (this.#isTaken(cluster, [key])) return false;
       return this.targetsOf(cluster).some((target) => {
         const service = target.get('v1', 'Service', namespace, name);
         const isAdmitted = links.every(({ spec }) => service && verdictOn(spec as Choosy, service).isAdmitted);

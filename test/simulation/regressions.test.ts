@@ -289,6 +289,15 @@ const REGRESSIONS: readonly Regression[] = [
       { do: 'linkerd', link: 'west', act: 'kill' },
     ],
   ],
+  [
+    'what a Link does not select any more goes whole, also where its slices are lost in the same moment (E6)',
+    [
+      { do: 'put set', link: 'west', pods: 12 },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'west', edit: { field: 'selector', value: 'empty' } },
+      { do: 'lose slices', link: 'west', ms: 30_000 },
+    ],
+  ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
   [
     'what is confirmed may go after the next change of settings too, which takes away nothing more (E6)',
