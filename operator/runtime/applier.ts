@@ -42,7 +42,7 @@ export type Outcome =
 /** A store, which shows our writes before the watch reports them. */
 export interface WriteThrough {
   get(key: string): KubeObject | undefined;
-  wrote(object: KubeObject, basedOn: KubeObject | undefined): void;
+  wrote(object: KubeObject, basedOn: KubeObject | undefined, sentMs?: number): void;
   deleted(object: KubeObject): void;
 }
 
@@ -133,16 +133,17 @@ export class Applier {
       const endpoints = await client.read(ENDPOINTS, namespace, name, signal).catch(unlessNotFound);
       if (endpoints !== undefined && !isOurs(endpoints)) return { result: 'foreign', of: ENDPOINTS, object: endpoints };
     }
+    const sentMs = performance.now();
     try {
       const written = await this.#writer.apply(of, withPreconditions(object, { resourceVersion: '1' }), signal);
-      this.#stored(of)?.wrote(written, undefined);
+      this.#stored(of)?.wrote(written, undefined, sentMs);
       this.#lives.wasCreated(wanted);
       return { result: 'written', object: written };
     } catch (error) {
       if (!isConflict(error)) throw error;
       const there = await client.read(of, namespace, name, signal).catch(unlessNotFound);
       if (there?.metadata.deletionTimestamp !== undefined && isOurs(there)) throw new Error(heldText(of, there));
-      if (there !== undefined && isOurs(there) && this.#isHidden(of, there)) return this.#update(wanted, there, signal);
+      if (there !== undefined && isOurs(there) && this.#isHidden(of, there)) return this.#reveal(wanted, there, signal);
       if (there === undefined || isOurs(there)) throw error;
       // The name is free now: the creation is planned anew.
       if (isOfService(object, there) && (await this.#clearHidden(there, signal))) throw error;
@@ -173,6 +174,14 @@ export class Applier {
    */
   #isHidden(of: Resource, object: KubeObject): boolean {
     return of === ENDPOINT_SLICES && this.#stored(of)?.get(keyOf(object)) === undefined;
+  }
+
+  /** Puts right what no watch shows, and shows it. */
+  async #reveal(wanted: Desired, hidden: KubeObject, signal: AbortSignal): Promise<Outcome> {
+    const sentMs = performance.now();
+    const outcome = await this.#update(wanted, hidden, signal);
+    if (outcome.result === 'written') this.#stored(wanted.of)?.wrote(outcome.object, undefined, sentMs);
+    return outcome;
   }
 
   async #update(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<Outcome> {

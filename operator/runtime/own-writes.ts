@@ -22,18 +22,22 @@ const MAX_GONE = 1000;
 
 export class OwnWrites {
   readonly #pending = new Map<string, Pending>();
-  /** Uids that the watch has reported as removed, the latest last. */
-  readonly #gone = new Set<string>();
+  /** When the watch reported an object as removed, by uid, on the monotonic clock; the latest last. */
+  readonly #gone = new Map<string, number>();
 
   /**
    * Records the answer to a write.
    * @param basedOn what is shown under the key; undefined for nothing
+   * @param sentMs when the request was sent, on the monotonic clock
    * @returns whether the answer is newer than what is shown
    */
-  wrote(key: string, answer: Version, basedOn: Version | undefined): boolean {
+  wrote(key: string, answer: Version, basedOn: Version | undefined, sentMs = -Infinity): boolean {
     const { uid, resourceVersion } = answer;
-    // Others deleted what we created, and the watch reported both before the answer came.
-    if (uid !== undefined && this.#gone.has(uid)) return false;
+    // Others deleted what we created, and the watch reported both before the answer came. What was removed before the
+    // request was sent is there again: its labels are ours again, or the server was restored from a backup.
+    const goneMs = this.#gone.get(uid ?? '');
+    if (goneMs !== undefined && goneMs >= sentMs) return false;
+    this.#gone.delete(uid ?? '');
     // The write changed nothing.
     if (basedOn !== undefined && basedOn.resourceVersion === resourceVersion) return false;
     const isReported = basedOn?.uid === uid && this.#isReported(key);
@@ -98,8 +102,9 @@ export class OwnWrites {
 
   #remember(uid: string | undefined): void {
     if (uid === undefined) return;
-    this.#gone.add(uid);
-    const [oldest] = this.#gone;
+    this.#gone.delete(uid);
+    this.#gone.set(uid, performance.now());
+    const [oldest] = this.#gone.keys();
     if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
   }
 }

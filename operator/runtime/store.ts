@@ -192,15 +192,16 @@ export class Store<T extends KubeObject> implements Lister<T> {
   /**
    * Records an object as the API server answered our write, made on the strength of `basedOn`. The listener is not
    * called: the writer knows.
+   * @param sentMs when the request was sent, on the monotonic clock. @default - before anything that was reported
    */
-  wrote(object: T, basedOn: T | undefined): void {
+  wrote(object: T, basedOn: T | undefined, sentMs?: number): void {
     const key = keyOf(object);
     const part = this.#partOf(key);
     // If the watch was faster than the answer, it has reported this write or something after it.
     if (part === undefined || part.objects.get(key) !== basedOn) return;
     const trimmed = this.#trim(object);
     if (trimmed === undefined) return;
-    if (part.writes.wrote(key, trimmed.metadata, basedOn?.metadata)) this.#put(part, key, trimmed);
+    if (part.writes.wrote(key, trimmed.metadata, basedOn?.metadata, sentMs)) this.#put(part, key, trimmed);
   }
 
   /** Records that our deletion of `object` was accepted: {@link StoreListener.freed}. */

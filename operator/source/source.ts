@@ -128,9 +128,10 @@ export class SourceCluster extends SourceStores {
     let isShown = true;
     for (const namespace of store.partitions) {
       if (namespace !== undefined && unreadable.includes(namespace)) continue;
+      const sentMs = performance.now();
       const { items } = await this.#options.client.list<T>(resource, { namespace, labelSelector }, signal);
       for (const object of items) {
-        if (store.get(keyOf(object)) === undefined) store.wrote(object, undefined);
+        if (store.get(keyOf(object)) === undefined) store.wrote(object, undefined, sentMs);
         const shown = store.get(keyOf(object));
         isShown &&= shown !== undefined && this.ownerOf(shown)?.cluster === this.ownerOf(object)?.cluster;
       }

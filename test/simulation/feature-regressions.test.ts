@@ -171,6 +171,24 @@ const OF_IMPORTS: readonly Regression[] = [
     ],
   ],
   [
+    'a slice that a backup brings back is known as soon as it is written, and goes with its ServiceImport (K2, L181)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED, exported: 'none' },
+      { do: 'set pods', link: 'bar', namespace: 'shop', name: 'web', pods: READY },
+      { do: 'put export', at: 'bar', namespace: 'shop', name: 'web', metadata: 0 },
+      { do: 'wait', ms: 1000 },
+      { do: 'remove link', link: 'bar' },
+      { do: 'wait', ms: 4000 },
+      { do: 'put local', namespace: 'shop', name: 'alt', kind: 'clusterIP', ports: 3, member: false, pods: [] },
+      { do: 'put export', at: 'east', namespace: 'shop', name: 'alt', metadata: 2 },
+      { do: 'wait', ms: 1100 },
+      { do: 'put link', link: 'bar' },
+      { do: 'wait', ms: 5 },
+      { do: 'put link', link: 'west', invalid: false },
+      { do: 'down', at: 'east', ms: 3000, back: 8, more: 1000 },
+    ],
+  ],
+  [
     'a part that no Lease records goes, though its Link was deleted while no operator ran (K5, L166)',
     [
       { do: 'linkerd', link: 'bar', act: 'start' },

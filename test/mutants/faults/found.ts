@@ -758,4 +758,13 @@ export const FOUND: readonly Fault[] = [
     defects: ['L180 the status of a Link is written over a version that was never seen'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L181',
+    by: 'histories, one of 20,000',
+    defects: [
+      'L181 an object that is there again stays unknown until it is listed, though it is written',
+      'L181 a slice that no watch shows stays unknown until one does, though it is written',
+    ],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -184,7 +184,13 @@ function setUp(object?: Service, slice?: KubeObject) {
           told.push(`wrote ${metadata.name} on ${basedOn?.metadata.resourceVersion ?? '-'}`),
         deleted: ({ metadata }) => told.push(`deleted ${metadata.name}`),
       },
-      endpointslices: { get: () => slice, wrote: () => undefined, deleted: () => undefined },
+      endpointslices: {
+        get: () => slice,
+        wrote: ({ metadata }, basedOn, sentMs) => {
+          if (basedOn === undefined && sentMs !== undefined) told.push(`wrote ${metadata.name} on -, sent then`);
+        },
+        deleted: () => undefined,
+      },
     },
     isOurs: ({ metadata }) => metadata.labels?.['owner'] === 'us',
     mayWrite: () => server.mayWrite,
@@ -290,11 +296,12 @@ describe('an action', () => {
     const by = (who: string): Service => service('a', 80, { labels: { by: who } });
     const hidden = live(by('somebody'));
     const create = (shown?: KubeObject) => {
-      const { server, execute } = setUp(hidden, shown);
+      const { server, execute, told } = setUp(hidden, shown);
       const action = { op: 'create', of: ENDPOINT_SLICES, object: by('us') } as const;
-      return execute(action).then(() => server.object?.metadata.labels);
+      return execute(action).then(() => [server.object?.metadata.labels, ...told]);
     };
-    expect(await create()).toEqual({ owner: 'us', by: 'us' });
+    // It is shown at once: a watch may not be heard for a while.
+    expect(await create()).toEqual([{ owner: 'us', by: 'us' }, 'wrote a on -, sent then']);
     await expect(create(hidden)).rejects.toMatchObject({ code: 409 });
   });
 

@@ -282,6 +282,19 @@ describe('a write of our own', () => {
     expect(version(store, 'a')).toBeUndefined();
   });
 
+  it('comes back where it was sent after the removal was reported: it is there again (L181)', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    const sentMs = performance.now();
+    store.sink().removed(object('a', '2'));
+    store.wrote(object('a', '1'), undefined, sentMs);
+    expect(version(store, 'a')).toBeUndefined();
+    store.wrote(object('a', '1'), undefined, performance.now() + 1);
+    expect(version(store, 'a')).toBe('1');
+    store.wrote(object('a', '3'), store.get('shop/a'));
+    expect(version(store, 'a')).toBe('3');
+  });
+
   it('is seen also of an object that left the selection and entered it again (C3)', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
