@@ -90,8 +90,8 @@ export class SourceCluster extends SourceStores {
    * yet. Watches may be late, and a write whose answer was lost may have taken effect. Namespaces that cannot be read
    * are left out.
    * @returns whether the stores show each of these objects as owned by the target cluster. This may not be so after a
-   *   restore of the source cluster from a backup, which brings back objects that we have deleted, or that another
-   *   cluster owns by now. The stores show those only after their next list
+   *   restore of the source cluster from a backup, which gives it back an object that another cluster owns by now. The
+   *   stores show that only after their next list
    * @throws ApiError or ConnectionError if the objects cannot be listed
    */
   async readAnew(cluster: string, signal: AbortSignal): Promise<boolean> {

@@ -245,7 +245,7 @@ describe('the removal of what a Link left (E5)', () => {
     expect(stage.leases()).toEqual({ old: { holder: '', cluster: 'west' } });
   });
 
-  it('is not over while a restored source cluster has again what was seen to be deleted (L58)', async () => {
+  it('finds at once what a restored source cluster has again of what was seen to be deleted (L58, L181)', async () => {
     await start(() => stage.mirror('again', 'north'));
     const { services } = env.source;
     await eventually('it is shown', async () => services.get('shop/again-north') !== undefined);
@@ -255,7 +255,8 @@ describe('the removal of what a Link left (E5)', () => {
     const { signal } = new AbortController();
     expect(await env.source.readAnew('north', signal)).toBe(true);
     stage.east.faults.restoreFrom(backup);
-    expect(await env.source.readAnew('north', signal)).toBe(false);
+    expect(await env.source.readAnew('north', signal)).toBe(true);
+    expect([...env.source.keysOf('north')]).toEqual(['shop/again']);
   });
 
   it('touches nothing where mirrors may not be written (A3, E8)', async () => {
