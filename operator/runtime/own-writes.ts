@@ -34,8 +34,8 @@ export class OwnWrites {
   wrote(key: string, answer: Version, basedOn: Version | undefined, sentMs = -Infinity): boolean {
     const { uid, resourceVersion } = answer;
     // Others deleted what we created, and the watch reported both before the answer came. What was removed before the
-    // request was sent is there again: its labels are ours again, or the server was restored from a backup.
-    const goneMs = this.#gone.get(uid ?? '');
+    // request was sent, or is shown, is there again: its labels are ours again, or the server was restored from a backup.
+    const goneMs = basedOn?.uid === uid ? undefined : this.#gone.get(uid ?? '');
     if (goneMs !== undefined && goneMs >= sentMs) return false;
     this.#gone.delete(uid ?? '');
     // The write changed nothing.

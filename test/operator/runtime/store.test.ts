@@ -295,6 +295,15 @@ describe('a write of our own', () => {
     expect(version(store, 'a')).toBe('3');
   });
 
+  it('is seen at once where a list shows again what was reported as removed (L181)', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.sink().removed(object('a', '2'));
+    listed(store, object('a', '1'));
+    store.wrote(object('a', '3'), store.get('shop/a'));
+    expect(version(store, 'a')).toBe('3');
+  });
+
   it('is seen also of an object that left the selection and entered it again (C3)', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
