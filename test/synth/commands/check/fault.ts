@@ -17,6 +17,7 @@ import {
   service,
   slice,
 } from '../../../support/builders.ts';
+import { requestToken } from '../../../support/tokens.ts';
 import { DEPLOYMENT, type Installed } from './installed.ts';
 
 type Undo = () => Promise<unknown>;
@@ -117,12 +118,10 @@ export const kubeconfig =
 
 /** A token that ends, for the account of the Link, in a Secret that nobody but people writes. */
 export const endingToken = async (site: Installed): Promise<Undo> => {
-  const path = `/api/v1/namespaces/linkerd-multicluster/serviceaccounts/${REMOTE_ROLE.metadata.name}/token`;
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
-  const answer = await site.west.request<{ readonly status: { readonly token: string } }>('POST', path, { body });
+  const { westCluster } = site.clusters;
+  const token = await requestToken(westCluster, { namespace: LINKS_NAMESPACE, name: REMOTE_ROLE.metadata.name });
   const before = (await site.east.get<KubeObject & { data: object }>(WEST))!;
-  const text = site.clusters.westCluster.kubeconfigFor(answer.body.status.token);
-  const data = { kubeconfig: Buffer.from(text).toString('base64') };
+  const data = { kubeconfig: Buffer.from(westCluster.kubeconfigFor(token)).toString('base64') };
   const patch = { metadata: { managedFields: [{}] }, data };
   await site.east.patch(WEST, patch, { fieldManager: 'kubectl-patch' });
   return () => site.east.apply({ ...fresh(before), data: before.data } as ObjectRef);

@@ -34,6 +34,7 @@ import {
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { renderedFlags } from '../../../support/rendered-operator.ts';
 import type { TestOperator } from '../../../support/operator.ts';
+import { requestToken } from '../../../support/tokens.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 
@@ -174,11 +175,9 @@ export class Installed {
     );
     await this.runGateway();
     const { westCluster } = this.clusters;
-    const path = `/api/v1/namespaces/${LINKS_NAMESPACE}/serviceaccounts/linkerd-service-mirror-remote-access-default/token`;
-    const { body } = await this.west.request<{ readonly status: { readonly token: string } }>('POST', path, {
-      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
-    });
-    const secret = credentials('west', westCluster.kubeconfigFor(body.status.token));
+    const account = { namespace: LINKS_NAMESPACE, name: 'linkerd-service-mirror-remote-access-default' };
+    const token = await requestToken(westCluster, account, undefined, 3600);
+    const secret = credentials('west', westCluster.kubeconfigFor(token));
     const copy = {
       ...secret,
       metadata: {
