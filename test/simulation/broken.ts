@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Defect } from '../mutants/defect.ts';
 import { search } from '../enumerations/search.ts';
-import { defectOf, FAULTS } from '../mutants/faults.ts';
+import { defectOf } from '../mutants/faults.ts';
 import type { Fault } from '../mutants/faults/fault.ts';
 import { Tree } from '../mutants/tree.ts';
 import type { Failure } from './run.ts';
@@ -90,11 +90,11 @@ async function inPlans(tree: Tree, { defects, plans }: Fault, threads: number): 
  * Prints for each fault how many histories or plans it takes to find it, or why they cannot.
  * @returns whether all were found that can be
  */
-export async function printFaults(options: BrokenOptions): Promise<boolean> {
+export async function printFaults(faults: readonly Fault[], options: BrokenOptions): Promise<boolean> {
   console.log(row('rule', 'defect', 'needed', 'seconds', 'noticed by'));
   let areFound = true;
   await inTree(async (tree) => {
-    for (const fault of FAULTS) {
+    for (const fault of faults) {
       const { rule, defects, outside, plans, needed: last = 0 } = fault;
       const began = performance.now();
       if (outside !== undefined) {

@@ -5,6 +5,7 @@
  *     npm run fuzz -- --histories 10000
  *     npm run fuzz -- --with-defect 'a watch resumes on another cluster'
  *     npm run fuzz -- --defects
+ *     npm run fuzz -- --defects D3 L86
  *
  * Or all that can be enumerated, class by class (test/enumerations), or those plans whose names contain a text.
  *
@@ -15,6 +16,7 @@ import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { endWithNpm } from '../cluster/real/npm-parent.ts';
 import { printSearch } from '../enumerations/print.ts';
+import { FAULTS } from '../mutants/faults.ts';
 import { printDefect, printFaults } from './broken.ts';
 import { explain, play } from './threads.ts';
 
@@ -24,7 +26,7 @@ const program = new Command('fuzz')
   .option('--feature <name>', 'only those histories that have it, as in test/simulation/parts')
   .option('--workers <count>', 'threads that play them', Number, availableParallelism())
   .option('--with-defect <names...>', 'play them with defects of test/mutants/defects in the operator, until one fails')
-  .option('--defects', 'the same for each fault of test/mutants/faults.ts')
+  .option('--defects [rules...]', 'the same for each fault of test/mutants/faults.ts, or for those of these rules')
   .option('--enumerate [classes...]', 'play the plans of test/enumerations, of all classes or of these')
   .option('--plan <text>', 'of these, those whose names contain it')
   .option('--plans <count>', 'of these, so many of each class at most, spread evenly', Number)
@@ -36,7 +38,7 @@ const options = program.opts<{
   feature?: string;
   workers: number;
   withDefect?: string[];
-  defects?: true;
+  defects?: true | string[];
   enumerate?: true | string[];
   plan?: string;
   plans?: number;
@@ -82,8 +84,14 @@ async function enumerate(classes: readonly string[]): Promise<void> {
   process.exitCode = isSound ? 0 : 1;
 }
 
+async function faults(rules: true | readonly string[]): Promise<boolean> {
+  const unknown = rules === true ? undefined : rules.find((rule) => FAULTS.every((fault) => fault.rule !== rule));
+  if (unknown !== undefined) program.error(`no fault of test/mutants/faults.ts is against rule ${unknown}`);
+  return printFaults(rules === true ? FAULTS : FAULTS.filter(({ rule }) => rules.includes(rule)), played);
+}
+
 if (options.enumerate === undefined) console.log(`${histories} histories from seed ${seed}`);
 if (options.enumerate !== undefined) await enumerate(options.enumerate === true ? [] : options.enumerate);
-else if (options.defects) process.exitCode = (await printFaults(played)) ? 0 : 1;
+else if (options.defects !== undefined) process.exitCode = (await faults(options.defects)) ? 0 : 1;
 else if (withDefect !== undefined) await printDefect(withDefect, budgetMs, played);
 else await fuzz();

@@ -47,6 +47,7 @@ const anothersRun = (federation: 'gateway' | 'flat'): Run => {
       },
       { name: "another operator's", act: (users) => putFederated(users, federation, 'till'), untouched },
       { name: 'it does not say so', act: (users) => putFederated(users, federation, undefined), untouched },
+      { name: 'a local one would join', act: (users) => users.service('source', 'pay', { member: true }), untouched },
       {
         name: 'ours beside it',
         act: (users) => {
