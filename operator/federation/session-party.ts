@@ -56,6 +56,11 @@ export class SessionParty implements FederationParty, AspectListener {
    * Keys of federated Services that are kept without members because this cluster may have a member that is not known.
    */
   readonly #awaiting = new Set<string>();
+  /**
+   * Keys of the selected Services that were last observed. By such a Service, a federated Service names this operator
+   * (rule I9), whether or not it has the Service as a member.
+   */
+  readonly #observed = new Set<string>();
 
   constructor(options: SessionPartyOptions) {
     this.#options = options;
@@ -86,13 +91,14 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Returns all keys that may need work: those of selected Services, of federated Services that list this cluster or
-   * wait for it, and of Services that have a status.
+   * Returns all keys that may need work: those of Services that are selected or were when they were last observed, of
+   * federated Services that list this cluster or wait for it, and of Services that have a status.
    */
   keys(): ReadonlySet<string> {
     const { target, env } = this.#options;
     const memberships = env.source.membershipsOf(this.cluster);
-    return new Set([...target.members.keys(), ...memberships, ...this.#awaiting, ...this.#statuses.keys()]);
+    const reported = this.#statuses.keys();
+    return new Set([...target.members.keys(), ...memberships, ...this.#awaiting, ...this.#observed, ...reported]);
   }
 
   observe(key: string): TargetParty {
@@ -101,6 +107,8 @@ export class SessionParty implements FederationParty, AspectListener {
     const { config, source, discovery } = env;
     const member = target.observeMember(key);
     const observed = observeMember(key, member, link(), { config, source, budget, discovery });
+    if (observed.service === undefined) this.#observed.delete(key);
+    else this.#observed.add(key);
     return {
       ...observed,
       knowledge: lease.isHeld ? observed.knowledge : 'anothers',

@@ -78,6 +78,30 @@ const OF_FEDERATED_SERVICES: readonly Regression[] = [
   ],
 ];
 
+/** Federated Services that one target joins through its gateway, and another one on a flat network. */
+const OF_A_FLAT_ONE: readonly Regression[] = [
+  [
+    'a federated Service does not name its operator for a Service that was lost before its target could be read (L182, I9)',
+    [
+      { do: 'linkerd', link: 'west', act: 'start' },
+      {
+        do: 'put service',
+        link: 'west',
+        namespace: 'shop',
+        name: 'web',
+        ...EXPORTED,
+        kind: 'headless',
+        exported: 'none',
+      },
+      { do: 'federate', link: 'west', namespace: 'shop', name: 'web', member: true },
+      { do: 'put local', namespace: 'shop', name: 'web', kind: 'clusterIP', ports: 0, pods: READY, member: true },
+      { do: 'put secret', link: 'west', as: 'without slices' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+    ],
+  ],
+];
+
 /** Gateways with names. */
 const OF_GATEWAYS: readonly Regression[] = [
   [
@@ -246,6 +270,14 @@ test.each(OF_FAILOVERS)('%s', { timeout: 120_000 }, async (_, then) => {
 
 test.each(OF_IMPORTS)('%s', { timeout: 120_000 }, async (_, commands) => {
   expect(await run({ endpoints: 'endpoints', commands, replicas: 1, clocks: [], imports: true }, 1)).toBeUndefined();
+});
+
+test.each(OF_A_FLAT_ONE)('%s', { timeout: 120_000 }, async (_, commands) => {
+  const federation = { west: 'gateway', bar: 'flat' } as const;
+  // What is listed first depends on the seed.
+  for (const seed of [1, 2]) {
+    expect(await run({ endpoints: 'slices', commands, replicas: 1, clocks: [], federation }, seed)).toBeUndefined();
+  }
 });
 
 test.each(OF_FEDERATED_SERVICES)('%s', { timeout: 120_000 }, async (_, commands) => {

@@ -1,5 +1,6 @@
 /** Reference runs beside what somebody else has made: it is left alone, and nothing of ours is put in its way. */
 import { Annotation, Label } from '../../../crds/wire.ts';
+import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { putRoute, removeRoute } from '../../simulation/failover-users.ts';
 import type { Run } from '../run.ts';
 import { FEDERATED, type Users } from '../users.ts';
@@ -61,6 +62,39 @@ const anothersRun = (federation: 'gateway' | 'flat'): Run => {
   };
 };
 
+/** The Lease of a Link that a controller of Linkerd's holds for good, or gives up. */
+function putLease(users: Users, holderIdentity: string): void {
+  users.in('source').put({
+    ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+    metadata: { name: 'service-mirror-write-west', namespace: LINKS_NAMESPACE },
+    spec: { holderIdentity, leaseDurationSeconds: 1_000_000, leaseTransitions: 0 },
+  });
+}
+
+/** A Link whose Lease a controller of Linkerd's still holds: what it selects says all the same whose a federated Service is (I9). */
+const besideLinkerd: Run = {
+  name: 'federate, gateway, beside Linkerd',
+  steps: [
+    {
+      name: 'link',
+      act: (users) => {
+        putLease(users, 'linkerd-service-mirror-west');
+        users.link('west', { federation: 'gateway', ...FEDERATED });
+      },
+    },
+    {
+      name: 'one that cannot join',
+      act: (users) => users.service('west', 'web', { member: true, exported: 'none', kind: 'headless' }),
+    },
+    { name: 'one here', act: (users) => users.service('source', 'web', { member: true }) },
+    {
+      name: 'it is not selected',
+      act: (users) => users.editLink('west', { federatedServiceSelector: { matchLabels: { nobody: 'has-this' } } }),
+    },
+    { name: 'Linkerd goes', act: (users) => putLease(users, '') },
+  ],
+};
+
 /** Somebody's routes that Linkerd prefers to those that ours would be, since they are older (J4). */
 const preferredRun: Run = {
   name: 'failover, beside routes that are preferred',
@@ -92,4 +126,9 @@ const preferredRun: Run = {
   ],
 };
 
-export const runsBesideOthers: readonly Run[] = [anothersRun('gateway'), anothersRun('flat'), preferredRun];
+export const runsBesideOthers: readonly Run[] = [
+  anothersRun('gateway'),
+  anothersRun('flat'),
+  besideLinkerd,
+  preferredRun,
+];

@@ -110,4 +110,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'bytes <= MAX_ANNOTATIONS_BYTES',
     replace: 'bytes >= 0',
   },
+  {
+    file: 'operator/federation/session-party.ts',
+    tests: ['test/operator/federation/session-party.test.ts', 'test/simulation/feature-regressions.test.ts'],
+    name: 'L182 a selected Service that no list shows any more is not looked at again',
+    rule: 'L182',
+    find: '    else this.#observed.add(key);',
+    replace: '    else this.#observed.delete(key);',
+  },
 ];

@@ -767,4 +767,10 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L182',
+    by: 'histories, one of 20,000',
+    defects: ['L182 a selected Service that no list shows any more is not looked at again'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];
