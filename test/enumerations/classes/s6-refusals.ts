@@ -3,16 +3,25 @@
  * is deleted sooner than in a run without: what waits for a write waits for its success.
  */
 import { sleep } from '../../../operator/kube/backoff.ts';
-import { type Course, course, differences, lastingWrites, reference } from '../run.ts';
+import { type Course, course, differences, lastingWrites, reference, type Run } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
-import { isTelling, type Write } from '../writes.ts';
+import { idOf, isTelling, type Write } from '../writes.ts';
 import type { PlanClass } from '../plan.ts';
 
-/** How a write is refused, how many times, and of which writes that is tried: what is denied is tried again late (H4). */
+/** How a write is refused, and of which writes that is tried: what is denied is tried again late (H4). */
 const HOWS = {
-  'is answered with 503': { code: 503, times: 1, of: ['ADDED', 'MODIFIED', 'DELETED'] },
-  'is denied twice': { code: 403, times: 2, of: ['DELETED'] },
+  'is answered with 503': { code: 503, times: 1, forMs: 0 },
+  'is denied twice': { code: 403, times: 2, forMs: 0 },
+  // As long as the deletion of what is replaced may have the write tried again at once (D3).
+  'is denied for a while': { code: 403, times: 1, forMs: 20_000 },
 } as const;
+
+/** How a write is refused; a creation that is not the first may be one of what replaces another. */
+function howsOf(type: Write['type'], nth: number): readonly How[] {
+  if (type === 'DELETED') return ['is answered with 503', 'is denied twice'];
+  return type === 'ADDED' && nth > 0 ? ['is answered with 503', 'is denied for a while'] : ['is answered with 503'];
+}
+
 type How = keyof typeof HOWS;
 
 /** Within which a write that was denied is tried again (H4). */
@@ -64,6 +73,34 @@ function tooSoon(wanted: Course, found: Course): readonly string[] {
   });
 }
 
+/** A Service that is made within this time after it was deleted is replaced. */
+const REPLACED_WITHIN_MS = 50;
+
+/** A Service that was not there for so long was not replaced at once. */
+const ABSENT_MS = 1000;
+
+/** How long each Service that is replaced is not there at most, in milliseconds, by `<Kind> <namespace>/<name>`. */
+function absences({ writes }: Course): ReadonlyMap<string, number> {
+  const absences = new Map<string, number>();
+  const deletedMs = new Map<string, number>();
+  for (const { id, type, atMs } of writes) {
+    if (type === 'DELETED' && id.startsWith('Service ')) deletedMs.set(id, atMs);
+    if (type !== 'ADDED') continue;
+    absences.set(id, Math.max(absences.get(id) ?? 0, atMs - (deletedMs.get(id) ?? atMs)));
+  }
+  return absences;
+}
+
+/** Services that go before it is known that what replaces them is accepted (D3); not such as another cluster has next. */
+function absentLonger({ mayFlap }: Run, wanted: Course, found: Course): readonly string[] {
+  const after = absences(found);
+  return [...absences(wanted)].flatMap(([id, ms]) =>
+    mayFlap?.test(id) !== true && ms > 0 && ms < REPLACED_WITHIN_MS && (after.get(id) ?? 0) >= ABSENT_MS
+      ? [`${id} was not there for ${after.get(id)!.toFixed()} ms while it was replaced`]
+      : [],
+  );
+}
+
 export const refusals: PlanClass<Data> = {
   id: 'S6',
   about:
@@ -77,8 +114,7 @@ export const refusals: PlanClass<Data> = {
         return told.flatMap(({ id, type }) => {
           const nth = counts.get(`${type} ${id}`) ?? 0;
           counts.set(`${type} ${id}`, nth + 1);
-          const hows = (Object.keys(HOWS) as How[]).filter((how) => HOWS[how].of.some((each) => each === type));
-          return hows.map((how) => ({
+          return howsOf(type, nth).map((how) => ({
             name: `${run.name}: ${type} ${id}, number ${nth + 1}, ${how}`,
             data: { run: run.name, how, id, type, nth },
           }));
@@ -99,19 +135,26 @@ export const refusals: PlanClass<Data> = {
           await sleep(LOOK_MS);
         if (isRefused) await scene.rest();
       },
-      begin: ({ source, writes }) => {
-        let left: number = HOWS[how].times;
+      begin: ({ source, writes, world }) => {
+        const { code, times, forMs } = HOWS[how];
+        let left: number = times;
+        let untilMs = -Infinity;
         writes.onWrite = (write) => {
           if (write.id === id && write.type === type) done += 1;
         };
         source.faults.refuse({
-          failure: { kind: 'status', code: HOWS[how].code },
+          failure: { kind: 'status', code },
           match: ({ verb, resource, namespace = '', name: of = '' }) => {
-            if (done !== nth || left === 0 || !makes(verb, type)) return false;
+            if (done !== nth || !makes(verb, type) || (left === 0 && world.nowMs >= untilMs)) return false;
             const within = resource === 'namespaces' ? '' : namespace;
+            // Before an object is replaced, it is tried whether one of another name would be accepted (D3).
+            const isTry = type === 'ADDED' && nth > 0 && of.startsWith('linkspan-try-');
             const asked = `${resource} ${within}/${of}`;
-            if (asked !== requestOf(id)) return false;
-            left -= 1;
+            if (isTry ? !requestOf(id).startsWith(`${resource} ${within}/`) : asked !== requestOf(id)) return false;
+            const isThere = source.objects().some((object) => idOf(object) === id);
+            if (type === 'ADDED' && isThere !== isTry) return false;
+            if (left === times) untilMs = world.nowMs + forMs;
+            left = Math.max(0, left - 1);
             isRefused = true;
             return true;
           },
@@ -122,6 +165,7 @@ export const refusals: PlanClass<Data> = {
       ...(isRefused ? [] : ['no such request was made']),
       ...differences(run, wanted, found),
       ...tooSoon(wanted, found),
+      ...absentLonger(run, wanted, found),
     ];
   },
 };

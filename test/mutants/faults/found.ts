@@ -76,7 +76,8 @@ export const FOUND: readonly Fault[] = [
     rule: 'D3',
     by: 'review',
     defects: ['a mirror that must be replaced is deleted before its successor is known to be accepted'],
-    needed: 26,
+    plans: { class: 'S6', named: 'ADDED Service shop/db-west' },
+    needed: 5,
   },
   {
     rule: 'E10',
@@ -90,7 +91,12 @@ export const FOUND: readonly Fault[] = [
     defects: ['all pods of a headless Service are rendered in one turn of the event loop'],
     needed: 154,
   },
-  { rule: 'E10', by: 'histories', defects: ['all mirrors that are kept are rendered in one turn of the event loop'] },
+  {
+    rule: 'E10',
+    by: 'histories',
+    defects: ['all mirrors that are kept are rendered in one turn of the event loop'],
+    needed: 254,
+  },
   {
     rule: 'C3',
     by: 'histories',
@@ -128,6 +134,7 @@ export const FOUND: readonly Fault[] = [
     rule: 'C1',
     by: 'histories',
     defects: ['what a headless mirror has of the one in whose place it came does not follow the gateway'],
+    needed: 1609,
   },
   {
     rule: 'L86',
@@ -154,12 +161,13 @@ export const FOUND: readonly Fault[] = [
     rule: 'L87',
     by: 'plan against operator',
     defects: ['the mark of local Services stays until something happens to them'],
-    needed: 523,
+    needed: 4081,
   },
   {
     rule: 'L88',
     by: 'histories',
     defects: ['a probe Service is looked for by the cluster that its Link names'],
+    needed: 3836,
   },
   {
     rule: 'L89',
