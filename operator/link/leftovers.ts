@@ -201,11 +201,12 @@ export class Removal {
       log.warn({ link: this.link, error: describe(error) }, 'cannot list what is left of the mirrors of the Link');
       return false;
     });
+    // What has been shown by now is not reported as a change, even if the rest could not be listed or is not shown.
+    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
     if (!isShown) {
       await sleep(RETRY_MS, signal);
       return false;
     }
-    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
     return this.lease.isHeld && !this.#isAnythingLeft();
   }
 

@@ -378,4 +378,12 @@ export const LINK: readonly Defect[] = [
     find: 'const body = { metadata: { resourceVersion }, status: patch };',
     replace: 'const body = { status: patch };',
   },
+  {
+    file: 'operator/link/leftovers.ts',
+    tests: ['test/operator/link/leftovers.test.ts'],
+    name: 'L183 what is shown while the rest is not waits for a watch to report it',
+    rule: 'L183',
+    find: '    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);\n    if (!isShown) {',
+    replace: '    if (isShown) for (const key of this.#mirrors.keys()) this.#mirrors.add(key);\n    if (!isShown) {',
+  },
 ];

@@ -781,4 +781,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L182 a selected Service that no list shows any more is not looked at again'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L183',
+    by: 'histories, one of 20,000',
+    defects: ['L183 what is shown while the rest is not waits for a watch to report it'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -230,6 +230,25 @@ describe('the removal of what a Link left (E5)', () => {
     expect(stage.services()).toEqual(['seen-north']);
   });
 
+  it('takes what it was shown also if the rest could not be listed then (L57, L183)', async () => {
+    const unseen = async () => {
+      const { services } = env.source;
+      stage.mirror('seen', 'north');
+      await eventually('the watch is open', async () => services.get('shop/seen-north') !== undefined);
+      stage.east.faults.silenceWatches();
+      stage.mirror('late');
+      stage.east.faults.refuse({
+        failure: { kind: 'status', code: 503 },
+        match: ({ verb, resource }) => verb === 'list' && resource === 'endpoints',
+      });
+    };
+    await start(() => stage.lease('old', '', 'west'), {}, unseen);
+    await eventually('it is gone', async () => !stage.services().includes('late-west'));
+    stage.east.faults.clear();
+    expect(await result).toBe('complete');
+    expect([stage.services(), stage.leases()]).toEqual([['seen-north'], {}]);
+  });
+
   it('leaves the Lease while the API server cannot be asked what is left (L57)', async () => {
     const unlisted = () =>
       stage.east.faults.refuse({
