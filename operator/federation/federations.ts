@@ -80,7 +80,7 @@ export class Federations implements Federation, DiscoveryListener {
     // The operator creates a limited number of namespaces. A deleted namespace leaves room for one that a waiting key
     // needs.
     const isWaiting = (key: string): boolean => state === 'missing' && !this.#derivation.isSettled(key);
-    for (const key of this.#derivation.keys()) {
+    for (const key of this.#controller.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.add(key);
     }
   }

@@ -125,7 +125,7 @@ export class Imports implements ServiceImports, ImportListener {
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (state === 'missing') return;
-    for (const key of this.#derivation.keys()) if (splitKey(key).namespace === namespace) this.add(key);
+    for (const key of this.#controller.keys()) if (splitKey(key).namespace === namespace) this.add(key);
   }
 
   /** Reconciles until the signal aborts. Resolves when the reconciles under way have ended. */

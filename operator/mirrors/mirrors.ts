@@ -105,11 +105,11 @@ export class Mirrors implements AspectListener, MirrorFollower {
   }
 
   /**
-   * Returns all keys that may need work: exported, mirrored, claiming a name or reported in the status; and the probe
-   * Service.
+   * Returns all keys that may need work: exported, mirrored, claiming a name, reported in the status or being
+   * reconciled; and the probe Service.
    */
   keys(): ReadonlySet<string> {
-    return this.#derivation.keys();
+    return this.#controller.keys();
   }
 
   /**

@@ -49,6 +49,11 @@ export class Controller {
     });
   }
 
+  /** The keys that are being reconciled. */
+  get underWay(): ReadonlySet<string> {
+    return this.#queue.underWay;
+  }
+
   add(key: string): void {
     this.#queue.add(key);
   }

@@ -146,7 +146,7 @@ export class DerivationController<O, D, R extends Reason> {
   #stop: AbortSignal | undefined;
 
   constructor(options: DerivationOptions<O, D, R>) {
-    const { turns = ENDLESS, gathering, derivation } = options;
+    const { turns = ENDLESS, gathering } = options;
     this.#options = options;
     this.#turns = turns;
     this.#controller = new Controller({
@@ -158,7 +158,7 @@ export class DerivationController<O, D, R extends Reason> {
       gathering &&
       new Gathering({
         ...gathering,
-        all: () => derivation.keys(),
+        all: () => this.keys(),
         add: (key) => this.#controller.add(key),
       });
   }
@@ -167,12 +167,20 @@ export class DerivationController<O, D, R extends Reason> {
     (this.#gathering ?? this.#controller).add(key);
   }
 
+  /**
+   * Returns all keys that may need work, and those that are being reconciled: such a key may have been observed before
+   * what made it need none, and what comes of it is known to the derivation only later.
+   */
+  keys(): ReadonlySet<string> {
+    return new Set([...this.#options.derivation.keys(), ...this.#controller.underWay]);
+  }
+
   /** Reconciles all keys. Called when something that concerns all of them has changed. */
   addAll(): void {
     // Nothing is reconciled any more.
     if (this.#stop?.aborted === true) return;
     if (this.#gathering !== undefined) this.#gathering.addAll();
-    else for (const key of this.#options.derivation.keys()) this.#controller.add(key);
+    else for (const key of this.keys()) this.#controller.add(key);
   }
 
   /**

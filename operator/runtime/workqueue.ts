@@ -62,6 +62,11 @@ export class Workqueue {
     return this.#queue.size + this.#processing.size;
   }
 
+  /** The keys that are being handled. */
+  get underWay(): ReadonlySet<string> {
+    return this.#processing;
+  }
+
   add(key: string): void {
     if (this.#processing.has(key)) {
       this.#again.add(key);

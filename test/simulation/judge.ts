@@ -244,7 +244,9 @@ export class Judge {
    */
   edited(link: KubeObject, what: string): void {
     const cluster = clusterOfLink(link);
-    if (cluster === undefined) {
+    const others = LINKS.filter((name) => name !== link.metadata.name).flatMap((name) => this.#linkOf(name) ?? []);
+    // Of two Links that name one cluster, the other one may be served, to which the cluster is another.
+    if (cluster === undefined || others.some((each) => clusterOfLink(each) === cluster)) {
       this.forgive();
       return;
     }

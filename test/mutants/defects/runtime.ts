@@ -216,4 +216,12 @@ export const RUNTIME: readonly Defect[] = [
     find: "if (outcome.result === 'written') this.#stored(wanted.of)?.wrote(outcome.object, undefined, sentMs);",
     replace: 'void sentMs;',
   },
+  {
+    file: 'operator/runtime/derivation.ts',
+    tests: ['test/operator/runtime/derivation.test.ts'],
+    name: 'L184 what is being reconciled is not reconciled again with all keys',
+    rule: 'L184',
+    find: 'new Set([...this.#options.derivation.keys(), ...this.#controller.underWay])',
+    replace: 'new Set(this.#options.derivation.keys())',
+  },
 ];

@@ -787,4 +787,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L183 what is shown while the rest is not waits for a watch to report it'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L184',
+    by: 'histories, one of 20,000',
+    defects: ['L184 what is being reconciled is not reconciled again with all keys'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -193,6 +193,21 @@ describe('the controller of a derivation', () => {
     ]);
   });
 
+  it('reconciles once more with all keys what is being reconciled, though it may need no work since (L184)', async () => {
+    let keys = ['shop/a'];
+    const wrote = (): void => {
+      if (keys.length === 0) return;
+      keys = [];
+      expect([...controller.keys()]).toEqual(['shop/a']);
+      controller.addAll();
+    };
+    const controller = start(numbers({ keys: () => keys, wrote }));
+    controller.add('shop/a');
+    await controller.idle();
+    expect(calls.filter((call) => call.startsWith('observe'))).toHaveLength(2);
+    expect([...controller.keys()]).toEqual([]);
+  });
+
   it('adds nothing after its end', async () => {
     const controller = start(numbers());
     stop.abort();
