@@ -149,7 +149,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     signal: AbortSignal,
   ): Promise<Outcome | undefined> {
     if (decision.another !== undefined) return this.#leave(key, of, decision, decision.another);
-    return (await this.#isTaken(key, of.observed, signal)) ? { requeueAfterMs: STALE_RETRY_MS } : undefined;
+    if (await this.#isTaken(key, of.observed, signal)) return { requeueAfterMs: STALE_RETRY_MS };
+    return (await this.#isRevealed(key, of.observed, decision, signal)) ? { again: true } : undefined;
   }
 
   goal({ observed, foreign }: ObservedKey, decision: ImportDecision): Goal {
@@ -202,6 +203,28 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
       .read(SERVICE_IMPORTS, namespace, name, signal)
       .catch((error: unknown) => (signal.aborted ? undefined : unlessNotFound(error)));
     return live === undefined || namedOperator(live) !== operators.own;
+  }
+
+  /**
+   * Before the derived Service of a ServiceImport that no watch shows is created, asks the API server for the
+   * ServiceImport, and shows it if it exists: the answer to its creation may have been lost. The Service must have the
+   * addresses that the ServiceImport lists (rule K3).
+   * @returns whether the ServiceImport was shown
+   */
+  async #isRevealed(
+    key: string,
+    { name, namespace, namespaceState, isReadable, live, derived }: ObservedImport,
+    { isLeft, manifests }: ImportDecision,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (isLeft || namespaceState !== 'exists' || !isReadable) return false;
+    if (live !== undefined || derived !== undefined || manifests.services.length === 0) return false;
+    const { env, watched } = this.#options;
+    const sentMs = performance.now();
+    const hidden = await env.client.read(SERVICE_IMPORTS, namespace, name, signal).catch(unlessNotFound);
+    if (hidden === undefined || watched.store.get(key) !== undefined) return hidden !== undefined;
+    watched.store.wrote(hidden, undefined, sentMs);
+    return watched.store.get(key) !== undefined;
   }
 
   /**

@@ -6,13 +6,20 @@ const KEYS = Array.from({ length: 14 }, (_, index) => `shop/many-${index}`);
 const LOST_AT = 10;
 const ASKED_AT = 20;
 
+interface Losing {
+  /** When the deletions of the nine are asked for. */
+  readonly sentMs: number;
+  readonly isExcluded?: boolean;
+  readonly isChosen?: boolean;
+}
+
 /** The complaints where nine of fourteen are excluded, and all are lost at 10, which is known from 20 on. */
-function complaints({ sentMs, isExcluded = true }: { readonly sentMs: number; readonly isExcluded?: boolean }) {
+function complaints({ sentMs, isExcluded = true, isChosen = false }: Losing) {
   const complained: string[] = [];
   const guard = new Guard((what) => complained.push(what));
   const there = (): readonly string[] => KEYS;
   const before = new Set(KEYS);
-  if (isExcluded) guard.lost('the policy', ['west'], { before, after: new Set(KEYS.slice(9)), there });
+  if (isExcluded) guard.lost('the policy', ['west'], { before, after: new Set(KEYS.slice(9)), there, isChosen });
   guard.lost('lose all', ['west'], { before, after: new Set(), there, knownMs: () => ASKED_AT });
   for (const [index, key] of KEYS.entries()) {
     guard.counted('west', key, -1);
@@ -31,6 +38,10 @@ describe('deletions of what was lost twice (E6)', () => {
 
   it('count for the second loss if they were asked for when it could be known', () => {
     expect(complaints({ sentMs: ASKED_AT + 1 })[0]).toMatch(/deleted since lose all, unconfirmed/);
+  });
+
+  it("count for the user's settings if these took them away first, whenever they were asked for", () => {
+    expect(complaints({ sentMs: ASKED_AT + 1, isChosen: true })).toEqual([]);
   });
 
   it('count for the only loss there was, whatever came before it was known', () => {

@@ -20,6 +20,8 @@ interface Loss {
   readonly deleted: { readonly services: Set<string>; readonly pods: Set<string> };
   /** Since when the operator may know of it; Infinity while it cannot. */
   readonly knownMs: () => number;
+  /** Whether the user's settings take them away, and not the target. */
+  readonly isChosen: boolean;
 }
 
 /** What a key was lost by, and by what before. */
@@ -87,6 +89,8 @@ export interface Lack {
   readonly flat?: ReadonlySet<string>;
   /** Since when the operator may know of it; Infinity while it cannot. @default - from the beginning */
   readonly knownMs?: () => number;
+  /** Whether the user's settings take these away: the target loses none of them later. @default false */
+  readonly isChosen?: boolean;
   /** Keys of all that there is for a target cluster: what has nothing yet is no loss. */
   readonly there: (cluster: string) => readonly string[];
 }
@@ -140,10 +144,10 @@ export class Guard {
   lost(
     what: string,
     clusters: readonly string[],
-    { before, after, again = new Set(), flat = new Set(), there, knownMs }: Lack,
+    { before, after, again = new Set(), flat = new Set(), there, knownMs, isChosen = false }: Lack,
   ): void {
     const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
-    const loss = lossOf(what, knownMs);
+    const loss = lossOf(what, knownMs, isChosen);
     // Other lists have these.
     const ofFlat = lossOf(`${what}, of flat Services`, knownMs);
     const byHand = lossOf(`${what}, of slices made by hand`, knownMs);
@@ -158,7 +162,8 @@ export class Guard {
       const had = new Set(kept);
       const put = (key: string, by: Loss): unknown => losses.set(key, { loss: by, former: losses.get(key) });
       for (const key of again) if (losses.has(key)) put(key, twice);
-      for (const key of gone) if (had.has(key)) put(key, isByHand(key) ? byHand : flat.has(key) ? ofFlat : loss);
+      const isNews = (key: string): boolean => had.has(key) && (isChosen || losses.get(key)?.loss.isChosen !== true);
+      for (const key of gone) if (isNews(key)) put(key, isByHand(key) ? byHand : flat.has(key) ? ofFlat : loss);
     }
   }
 
@@ -226,8 +231,8 @@ export class Guard {
   }
 }
 
-const lossOf = (what: string, knownMs: Lack['knownMs'] = () => -Infinity): Loss => ({
-  ...{ what, knownMs },
+const lossOf = (what: string, knownMs: Lack['knownMs'] = () => -Infinity, isChosen = false): Loss => ({
+  ...{ what, knownMs, isChosen },
   deleted: { services: new Set(), pods: new Set() },
 });
 

@@ -266,7 +266,7 @@ export class Judge {
     this.guard.lostAlready(cluster, before);
     const isTakenNow = (key: string): boolean => taken.has(key) && !takenBefore.has(key);
     const after = new Set(mirrored.filter((key) => !isTakenNow(key)));
-    this.guard.lost(what, [cluster], { before: new Set(mirrored), after, there: () => mirrored });
+    this.guard.lost(what, [cluster], { before: new Set(mirrored), after, there: () => mirrored, isChosen: true });
   }
 
   /** Whether the Link that is served for a cluster takes away any of these keys, as it is or as it may last have been read. */

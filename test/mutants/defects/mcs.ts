@@ -231,4 +231,12 @@ export const MCS: readonly Defect[] = [
     replace: '[]',
     tests: ['test/operator/mcs/decide.test.ts'],
   },
+  {
+    file: 'operator/mcs/derivation.ts',
+    tests: ['test/operator/mcs/imports.test.ts'],
+    name: 'L185 a derived Service is created before it is asked what its ServiceImport lists',
+    rule: 'L185',
+    find: 'return (await this.#isRevealed(key, of.observed, decision, signal)) ? { again: true } : undefined;',
+    replace: 'return undefined;',
+  },
 ];

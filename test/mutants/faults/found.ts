@@ -793,4 +793,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L184 what is being reconciled is not reconciled again with all keys'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L185',
+    by: 'histories, one of 20,000',
+    defects: ['L185 a derived Service is created before it is asked what its ServiceImport lists'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -560,6 +560,22 @@ describe('the controller of ServiceImports', () => {
     await eventually('it says so', async () => live()?.spec.ips?.[0] === derived()?.spec.clusterIP);
   });
 
+  it('gives a derived Service the addresses that a ServiceImport has which no watch has shown yet (K3, L185)', async () => {
+    await start(target('a'));
+    const { metadata, ...made } = live()!;
+    await end();
+    stage.east.store.delete(MCS, 'ServiceImport', 'shop', 'web');
+    stage.east.store.delete('v1', 'Service', 'shop', 'web-clusterset');
+    reading.clear();
+    await start({ ...target('a'), ...GONE });
+    stage.east.faults.silenceWatches();
+    const { uid: _, ...others } = metadata;
+    const ips = ['10.96.0.123'];
+    stage.put({ ...made, metadata: others, spec: { ...made.spec, ips } } as ObjectRef);
+    await change(target('a'));
+    expect([derived()?.spec.clusterIP, live()?.spec.ips]).toEqual([ips[0], ips]);
+  });
+
   it('gives one that somebody has made an alias other addresses too, without asking on for its own (K3)', async () => {
     await start(target('a'));
     const [taken] = live()!.spec.ips!;
