@@ -21,7 +21,7 @@ import type { WriteLease } from './lease/write-lease.ts';
 /** What the findings of a session are collected from. */
 export interface SessionParts {
   readonly settings: Pick<LinkSettings, 'name' | 'generation' | 'cluster' | 'importPolicy'>;
-  readonly source: Pick<SourceCluster['problems'], 'refusal'>;
+  readonly source: Pick<SourceCluster['problems'], 'refusal' | 'size'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
   readonly credentials: Pick<Credentials, 'valid'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
@@ -78,7 +78,10 @@ function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   return { ...reachable, message };
 }
 
-/** Returns condition `Synced`: False if something prevents the work; undefined while the work is merely unfinished. */
+/**
+ * Returns condition `Synced`: False if something prevents the work; undefined while the work is merely unfinished, or
+ * while the source cluster cannot be read. It may have been restored from a backup then, and lack what was written.
+ */
 function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
   const { problem } = lease;
   if (problem !== undefined) {
@@ -89,6 +92,6 @@ function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdi
     const message = `what others do in the source cluster is not seen, nor put right: ${source.refusal}`;
     return verdict('False', 'SourceForbidden', message);
   }
-  const isApplied = mirrors.progress.isCaughtUp && party.isCaughtUp && gateway.isKnown;
+  const isApplied = source.size === 0 && mirrors.progress.isCaughtUp && party.isCaughtUp && gateway.isKnown;
   return isApplied ? verdict('True', 'Synced', '') : undefined;
 }

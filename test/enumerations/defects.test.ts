@@ -38,6 +38,11 @@ const FOUND: readonly (readonly [id: string, defect: string | Defect, named: str
     'export: the operator is stopped',
   ],
   ['S6', 'endpoints of a Service that could not be changed are deleted', 'hostnames appear: DELETED Service'],
+  [
+    'S7',
+    'L83 a status that a restored backup has taken back is never written again',
+    'import: the source is restored to write',
+  ],
   ['A1', 'headless Services are mirrored as such though that is turned off', 'enableHeadlessServices'],
   ['A2', NOT_TAKEN_BACK, 'Link: spec.excludedLabels'],
   ['A3', 'a Service that becomes headless is changed in place, which is refused', 'hostnames appear'],

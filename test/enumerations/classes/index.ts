@@ -13,10 +13,11 @@ import { watches } from './w1-watches.ts';
 import { events } from './s4-events.ts';
 import { leases } from './s5-leases.ts';
 import { refusals } from './s6-refusals.ts';
+import { restores } from './s7-restores.ts';
 import { unseen } from './s3-unseen.ts';
 
 export const CLASSES: readonly PlanClass[] = [
-  ...[stops, lagging, unseen, events, leases, refusals],
+  ...[stops, lagging, unseen, events, leases, refusals, restores],
   ...[properties, mistakes, atOnceOrNot, ownFields],
   ...[stays, contenders, promptness],
   watches,

@@ -386,4 +386,12 @@ export const LINK: readonly Defect[] = [
     find: '    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);\n    if (!isShown) {',
     replace: '    if (isShown) for (const key of this.#mirrors.keys()) this.#mirrors.add(key);\n    if (!isShown) {',
   },
+  {
+    file: 'operator/link/session-findings.ts',
+    tests: ['test/operator/link/session-findings.test.ts'],
+    name: 'L186 a Link is synced by what was written before the source cluster was away',
+    rule: 'L186',
+    find: 'const isApplied = source.size === 0 && mirrors',
+    replace: 'const isApplied = mirrors',
+  },
 ];

@@ -799,4 +799,11 @@ export const FOUND: readonly Fault[] = [
     defects: ['L185 a derived Service is created before it is asked what its ServiceImport lists'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L186',
+    by: 'S7',
+    defects: ['L186 a Link is synced by what was written before the source cluster was away'],
+    plans: { class: 'S7', named: 'edit of a Link: the source is restored to write' },
+    needed: 13,
+  },
 ];

@@ -131,7 +131,12 @@ export const REPORTED: readonly Fault[] = [
     defects: ['L82 a target that is called as the cluster itself keeps what the latter exported'],
     outside: 'when a history comes to rest, no cluster has the name of another',
   },
-  { rule: 'L83', defects: ['L83 a status that a restored backup has taken back is never written again'] },
+  {
+    rule: 'L83',
+    defects: ['L83 a status that a restored backup has taken back is never written again'],
+    plans: { class: 'S7', named: 'import: the source is restored to write' },
+    needed: 10,
+  },
   {
     rule: 'L68',
     defects: ['a federated Service goes although a member waits for the address of its gateway'],

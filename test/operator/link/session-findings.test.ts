@@ -11,7 +11,7 @@ const statuses: ReadonlyMap<string, MirrorStatus> = new Map();
 /** The parts of a session that has read everything and written what it had to. */
 const PARTS: SessionParts = {
   settings: { name: 'west', generation: 3, cluster: 'west' },
-  source: { refusal: undefined },
+  source: { refusal: undefined, size: 0 },
   lease: { problem: undefined, isHeld: true, heldBy: undefined },
   credentials: { valid: undefined },
   reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
@@ -75,8 +75,12 @@ describe('Synced', () => {
     expect(findingsOf({ ...PARTS, ...behind }).synced).toBeUndefined();
   });
 
+  it('is not known while the source cluster cannot be read, which may have been restored from a backup (G1, L186)', () => {
+    expect(findingsOf({ ...PARTS, source: { refusal: undefined, size: 1 } }).synced).toBeUndefined();
+  });
+
   it('is false while something of the source cluster may not be read (H3)', () => {
-    const { synced } = findingsOf({ ...PARTS, source: { refusal: 'endpoints is forbidden' } });
+    const { synced } = findingsOf({ ...PARTS, source: { refusal: 'endpoints is forbidden', size: 1 } });
     expect(synced).toMatchObject({ status: 'False', reason: 'SourceForbidden' });
     expect(synced?.message).toContain('endpoints is forbidden');
   });
