@@ -209,7 +209,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
    * Before the derived Service of a ServiceImport that no watch shows is created, asks the API server for the
    * ServiceImport, and shows it if it exists: the answer to its creation may have been lost. The Service must have the
    * addresses that the ServiceImport lists (rule K3).
-   * @returns whether the ServiceImport was shown
+   * @returns whether the ServiceImport is shown now
    */
   async #isRevealed(
     key: string,
@@ -222,8 +222,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const { env, watched } = this.#options;
     const sentMs = performance.now();
     const hidden = await env.client.read(SERVICE_IMPORTS, namespace, name, signal).catch(unlessNotFound);
-    if (hidden === undefined || watched.store.get(key) !== undefined) return hidden !== undefined;
-    watched.store.wrote(hidden, undefined, sentMs);
+    if (hidden !== undefined) watched.store.wrote(hidden, undefined, sentMs);
     return watched.store.get(key) !== undefined;
   }
 

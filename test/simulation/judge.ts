@@ -244,9 +244,9 @@ export class Judge {
    */
   edited(link: KubeObject, what: string): void {
     const cluster = clusterOfLink(link);
-    const others = LINKS.filter((name) => name !== link.metadata.name).flatMap((name) => this.#linkOf(name) ?? []);
+    const isOther = ({ metadata }: KubeObject): boolean => metadata.name !== link.metadata.name;
     // Of two Links that name one cluster, the other one may be served, to which the cluster is another.
-    if (cluster === undefined || others.some((each) => clusterOfLink(each) === cluster)) {
+    if (cluster === undefined || this.#linksOf(cluster).some(isOther)) {
       this.forgive();
       return;
     }
@@ -414,7 +414,7 @@ export class Judge {
     if (type !== 'DELETED' || !this.isMirror(mirror)) return;
     const kept = keptMirror(cluster, mirror);
     if (kept !== undefined) this.lost.deleted(kept, `mirror ${mirror.metadata.namespace}/${mirror.metadata.name}`);
-    const links = LINKS.flatMap((name) => this.#linkOf(name) ?? []).filter((link) => clusterOfLink(link) === cluster);
+    const links = this.#linksOf(cluster);
     const isExported = (key: string): boolean => {
       const [namespace = '', name = ''] = key.split('/');
       // What the Link does not select any more goes whole, whatever its pods are lost by.
@@ -582,6 +582,11 @@ export class Judge {
   #clusterOf(lease: string): string | undefined {
     const link = this.#linkOf(lease.replace('service-mirror-write-', ''));
     return (link?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
+  }
+
+  /** The Links that name a cluster. */
+  #linksOf(cluster: string): readonly KubeObject[] {
+    return LINKS.flatMap((name) => this.#linkOf(name) ?? []).filter((link) => clusterOfLink(link) === cluster);
   }
 
   #linkOf(name: string): KubeObject | undefined {

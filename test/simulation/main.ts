@@ -84,14 +84,15 @@ async function enumerate(classes: readonly string[]): Promise<void> {
   process.exitCode = isSound ? 0 : 1;
 }
 
-async function faults(rules: true | readonly string[]): Promise<boolean> {
-  const unknown = rules === true ? undefined : rules.find((rule) => FAULTS.every((fault) => fault.rule !== rule));
+async function faults(rules: readonly string[]): Promise<void> {
+  const unknown = rules.find((rule) => FAULTS.every((fault) => fault.rule !== rule));
   if (unknown !== undefined) program.error(`no fault of test/mutants/faults.ts is against rule ${unknown}`);
-  return printFaults(rules === true ? FAULTS : FAULTS.filter(({ rule }) => rules.includes(rule)), played);
+  const chosen = rules.length === 0 ? FAULTS : FAULTS.filter(({ rule }) => rules.includes(rule));
+  process.exitCode = (await printFaults(chosen, played)) ? 0 : 1;
 }
 
 if (options.enumerate === undefined) console.log(`${histories} histories from seed ${seed}`);
 if (options.enumerate !== undefined) await enumerate(options.enumerate === true ? [] : options.enumerate);
-else if (options.defects !== undefined) process.exitCode = (await faults(options.defects)) ? 0 : 1;
+else if (options.defects !== undefined) await faults(options.defects === true ? [] : options.defects);
 else if (withDefect !== undefined) await printDefect(withDefect, budgetMs, played);
 else await fuzz();

@@ -38,11 +38,22 @@ describe('the removal of what a Link left (E5)', () => {
     removal = new Removal('old', 'west', env, new RecordedReport());
     result = removal.run();
   };
-  const refuseDeletions = () =>
+  const refuse = (what: string, of: string) =>
     stage.east.faults.refuse({
       failure: { kind: 'status', code: 503 },
-      match: ({ verb, resource }) => verb === 'delete' && resource === 'services',
+      match: ({ verb, resource }) => verb === what && resource === of,
     });
+  const refuseDeletions = () => refuse('delete', 'services');
+  /** Makes a mirror that no watch shows. */
+  const unseen = async (name: string, cluster?: string): Promise<void> => {
+    const { services, endpoints } = env.source;
+    stage.mirror('seen', 'north');
+    await eventually('the watches are open', async () =>
+      [services, endpoints].every((store) => store.get('shop/seen-north') !== undefined),
+    );
+    stage.east.faults.silenceWatches();
+    stage.mirror(name, cluster);
+  };
 
   it('takes mirrors, their endpoints, the probe Service and the Lease, and nothing else', async () => {
     await start(() => {
@@ -191,28 +202,16 @@ describe('the removal of what a Link left (E5)', () => {
   });
 
   it('takes a mirror that no watch has shown, as one whose creation was not answered (L57)', async () => {
-    const unseen = async () => {
-      const { services, endpoints } = env.source;
-      stage.mirror('seen', 'north');
-      await eventually('the watches are open', async () =>
-        [services, endpoints].every((store) => store.get('shop/seen-north') !== undefined),
-      );
-      stage.east.faults.silenceWatches();
-      stage.mirror('late');
-    };
-    await start(() => stage.lease('old', '', 'west'), {}, unseen);
+    await start(
+      () => stage.lease('old', '', 'west'),
+      {},
+      () => unseen('late'),
+    );
     expect(await result).toBe('complete');
     expect([stage.services(), stage.leases()]).toEqual([['seen-north'], {}]);
   });
 
   it('takes what a restored source cluster has again under the name of what another cluster had since (L57)', async () => {
-    const restored = async () => {
-      const { services } = env.source;
-      stage.mirror('seen', 'north');
-      await eventually('the watch is open', async () => services.get('shop/seen-north') !== undefined);
-      stage.east.faults.silenceWatches();
-      stage.mirror('web-far', 'west');
-    };
     await start(
       () => {
         // The same name.
@@ -220,7 +219,7 @@ describe('the removal of what a Link left (E5)', () => {
         stage.lease('old', '', 'west');
       },
       {},
-      restored,
+      () => unseen('web-far', 'west'),
     );
     const lists = async () =>
       (await stage.east.audit()).filter(({ verb, resource }) => verb === 'list' && resource === 'services').length;
@@ -231,18 +230,11 @@ describe('the removal of what a Link left (E5)', () => {
   });
 
   it('takes what it was shown also if the rest could not be listed then (L57, L183)', async () => {
-    const unseen = async () => {
-      const { services } = env.source;
-      stage.mirror('seen', 'north');
-      await eventually('the watch is open', async () => services.get('shop/seen-north') !== undefined);
-      stage.east.faults.silenceWatches();
-      stage.mirror('late');
-      stage.east.faults.refuse({
-        failure: { kind: 'status', code: 503 },
-        match: ({ verb, resource }) => verb === 'list' && resource === 'endpoints',
-      });
+    const unlisted = async () => {
+      await unseen('late');
+      refuse('list', 'endpoints');
     };
-    await start(() => stage.lease('old', '', 'west'), {}, unseen);
+    await start(() => stage.lease('old', '', 'west'), {}, unlisted);
     await eventually('it is gone', async () => !stage.services().includes('late-west'));
     stage.east.faults.clear();
     expect(await result).toBe('complete');
@@ -250,12 +242,11 @@ describe('the removal of what a Link left (E5)', () => {
   });
 
   it('leaves the Lease while the API server cannot be asked what is left (L57)', async () => {
-    const unlisted = () =>
-      stage.east.faults.refuse({
-        failure: { kind: 'status', code: 503 },
-        match: ({ verb, resource }) => verb === 'list' && resource === 'endpoints',
-      });
-    await start(() => stage.lease('old', '', 'west'), {}, unlisted);
+    await start(
+      () => stage.lease('old', '', 'west'),
+      {},
+      () => refuse('list', 'endpoints'),
+    );
     await eventually('it has asked', async () =>
       stage.lines.includes('warn cannot list what is left of the mirrors of the Link'),
     );
