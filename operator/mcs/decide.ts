@@ -11,7 +11,7 @@ import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
 import { isBegunBesidePods, isOfLocalAlone, namedOperator, operatorOf } from './operators.ts';
 import { type ImportRefusal, planOf } from './import-plan.ts';
-import { entryOf, isLocalEntry, placesOf } from './precedence.ts';
+import { entryOf, isLocalEntry, placesOf, remainingOrder } from './precedence.ts';
 import type { Source } from './sources.ts';
 
 /** Desired state of a ServiceImport, and what its statuses are made from. */
@@ -104,7 +104,8 @@ export function decideImport(given: ObservedImport): ImportDecision {
       .map(({ exporter, value }): Source => ({ exporter, id: value.cluster, exported: value })),
   ]);
   try {
-    const plan = planOf(observed, type, sources, decides && { ...decides, order: order.join(',') });
+    const recorded = decides ? order.join(',') : remainingOrder(observed, stays, new Set(entries.values()));
+    const plan = planOf(observed, type, sources, decides, recorded);
     return { ...common, sources, ...desired(observed, plan), ...(isOver && { refusal: AWAITED }) };
   } catch (error) {
     // The construct refused data of a cluster. The existing objects stay, and their slices still follow the gateways.

@@ -7,7 +7,7 @@ import { Annotation } from '../../crds/wire.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';
 import { portUnion, type Resolution } from './conflicts.ts';
-import { derivedAddresses, isOfImport, recordedOrder } from './membership.ts';
+import { derivedAddresses, isOfImport } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
 import type { Shape, Source } from './sources.ts';
 
@@ -53,14 +53,15 @@ export type ImportFields = Pick<
 
 /**
  * Plans one ServiceImport.
- * @param resolution the resolved exports that the content is taken from, with the order to record; undefined if the
- *   present content stays
+ * @param resolution the resolved exports that the content is taken from; undefined if the present content stays
+ * @param order the order of exports to record; undefined if it is not known
  */
 export function planOf(
   observed: ObservedImport,
   type: ImportType,
   sources: readonly Source[],
-  resolution: (Resolution & { readonly order: string }) | undefined,
+  resolution: Resolution | undefined,
+  order: string | undefined,
 ): ImportPlan {
   const { live } = observed;
   const mode = modeOf(observed, sources);
@@ -74,7 +75,7 @@ export function planOf(
     ports: portsOf(observed, sources, resolution),
     ipFamilies: ips.length > 0 ? ips.map(familyOf) : familiesOf(observed.families, wanted, mode),
     fields: resolution === undefined ? fieldsOf(observed) : exportedFields(resolution.first),
-    order: resolution === undefined ? recordedOrder(observed) : resolution.order,
+    order,
   };
 }
 

@@ -19,7 +19,10 @@ export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'liv
  * cluster.
  */
 export const recordedClusters = (standing: Pick<ObservedImport, 'name' | 'live'>): readonly string[] =>
-  (recordedOrder(standing)?.split(',') ?? []).map((entry) => entry.slice(0, Math.max(0, entry.indexOf('/'))));
+  (recordedOrder(standing)?.split(',') ?? []).flatMap((entry) => clusterOf(entry) ?? []);
+
+/** Returns the cluster that an entry of the recorded order names; undefined if the entry cannot be read. */
+export const clusterOf = (entry: string): string | undefined => /^([^/]*)\//.exec(entry)?.[1];
 
 /** Returns those slices of a ServiceImport that were imported from one cluster. */
 export const slicesOf = (

@@ -7,7 +7,7 @@
  * outlives a restart. The annotation is not trusted: entries that match no export are ignored. Pure.
  */
 import { createHash } from 'node:crypto';
-import { recordedOrder } from './membership.ts';
+import { clusterOf, recordedOrder } from './membership.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
 /**
@@ -27,6 +27,25 @@ export const entryOf = (exporter: Exporter, uid: string): string => {
 
 /** Reports whether an entry of the recorded order stands for an export of the local cluster. */
 export const isLocalEntry = (entry: string): boolean => entry.startsWith('/');
+
+/**
+ * Returns the recorded order without the exports that are not part of the ServiceImport any more; undefined if none is
+ * recorded. If they stayed in it while a cluster is not known, they would count as parts again once no cluster has a
+ * session (L187).
+ * @param stays clusters of the ServiceImport whose exports or ids are not known
+ * @param known entries of the known valid exports
+ */
+export function remainingOrder(
+  observed: Pick<ObservedImport, 'name' | 'live'>,
+  stays: readonly Exporter[],
+  known: ReadonlySet<string>,
+): string | undefined {
+  const clusters = new Set(stays.map((each) => targetOf(each)?.link.cluster ?? ''));
+  return recordedOrder(observed)
+    ?.split(',')
+    .filter((entry) => known.has(entry) || clusters.has(clusterOf(entry) ?? '?'))
+    .join(',');
+}
 
 /**
  * Returns the place of each entry in the recorded order, starting at 0. The result is empty while the ServiceImport is

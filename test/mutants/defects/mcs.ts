@@ -239,4 +239,12 @@ export const MCS: readonly Defect[] = [
     find: 'return (await this.#isRevealed(key, of.observed, decision, signal)) ? { again: true } : undefined;',
     replace: 'return undefined;',
   },
+  {
+    file: 'operator/mcs/decide.ts',
+    tests: ['test/operator/mcs/decide.test.ts'],
+    name: 'L187 the recorded order names clusters that have left while another is not known',
+    rule: 'L187',
+    find: "decides ? order.join(',') : remainingOrder(observed, stays, new Set(entries.values()));",
+    replace: "decides ? order.join(',') : observed.live?.metadata.annotations?.['linkspan.dev/exports'];",
+  },
 ];

@@ -806,4 +806,10 @@ export const FOUND: readonly Fault[] = [
     plans: { class: 'S7', named: 'edit of a Link: the source is restored to write' },
     needed: 13,
   },
+  {
+    rule: 'L187',
+    by: 'histories, one of 20,000',
+    defects: ['L187 the recorded order names clusters that have left while another is not known'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -575,6 +575,20 @@ describe('what a ServiceImport has (K2)', () => {
     expect(portsOf(after(observed(all, { ...meanwhile, isSettled: true })))).toEqual(['http 80', 'admin 82', 'dns 53']);
   });
 
+  test('is of no cluster any more that has left while another is not known (K2, L187)', () => {
+    const orderOf = ({ live }: ReturnType<typeof after>) =>
+      live?.metadata.annotations?.['linkspan.dev/exports']?.split(',').map((entry) => entry.replace(/\/.*/, ''));
+    const unknown = local({ isKnown: false });
+    const first = observed([target('west'), target('north')], { local: exporting() });
+    const all = after({ ...first, isSettled: true });
+    expect(orderOf(all)?.toSorted()).toEqual(['', 'north', 'west']);
+    const gone = target('north', { serviceExport: undefined, service: undefined });
+    const left = after(observed([target('west'), gone], { ...all, isSettled: true, local: unknown }));
+    expect(orderOf(left)?.toSorted()).toEqual(['', 'west']);
+    const unlinked = after(observed([], { ...left, isSettled: true, local: unknown }));
+    expect(orderOf(unlinked)).toEqual(['']);
+  });
+
   test('is reported as what was there first', () => {
     const given = observed([target('west', first)], {
       ...after(observed([target('west', first)])),
