@@ -43,7 +43,7 @@ const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link
 const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
 export function findingsOf(parts: SessionParts): SessionFindings {
-  const { settings, lease, credentials, reachability, exports, imports, gateway, mirrors, party } = parts;
+  const { settings, source, lease, credentials, reachability, exports, imports, gateway, mirrors, party } = parts;
   const { held } = exports.target;
   const readsNothing = exports.readsNothing && !imports.isWanted;
   return {
@@ -55,6 +55,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     withinLimits:
       exports.beyondLimits ?? imports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : reachability.withinLimits),
     synced: synced(parts),
+    isUnhindered: lease.isHeld && lease.problem === undefined && source.size === 0,
     pruneHeld: held.count,
     confirmation: held.confirmation,
     someHeld: held.some,

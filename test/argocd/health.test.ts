@@ -28,6 +28,7 @@ const WELL: LinkFindings = {
   resolved: yes,
   gatewayAlive: yes,
   synced: yes,
+  isUnhindered: true,
   pruneHeld: 0,
   confirmation: undefined,
   someHeld: [],

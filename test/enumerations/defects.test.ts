@@ -22,6 +22,14 @@ const NOT_PUT_RIGHT: Defect = {
   tests: [],
 };
 
+const NOT_KEPT: Defect = {
+  name: 'an answer about pods is forgotten before all that it is needed for is done',
+  file: 'operator/mirrors/derivation.ts',
+  find: 'if (!isPending) from.target?.pods.forget(key);',
+  replace: 'from.target?.pods.forget(key);',
+  tests: [],
+};
+
 /** For each class, a defect, or the name of one of test/mutants/defects, and what the names of plans contain that find it. */
 const FOUND: readonly (readonly [id: string, defect: string | Defect, named: string])[] = [
   [
@@ -43,6 +51,7 @@ const FOUND: readonly (readonly [id: string, defect: string | Defect, named: str
     'L83 a status that a restored backup has taken back is never written again',
     'import: the source is restored to write',
   ],
+  ['S8', 'R4 endpoint mirrors are deleted while the endpoints of the target are not known', 'headless, "up"'],
   ['A1', 'headless Services are mirrored as such though that is turned off', 'enableHeadlessServices'],
   ['A2', NOT_TAKEN_BACK, 'Link: spec.excludedLabels'],
   ['A3', 'a Service that becomes headless is changed in place, which is refused', 'hostnames appear'],
@@ -50,6 +59,7 @@ const FOUND: readonly (readonly [id: string, defect: string | Defect, named: str
   ['E1', 'before the first verdict after a restart mirrors with Endpoints are ready', '"dead": a restart'],
   ['E2', 'a repair that somebody keeps undoing is repeated without a pause', 'Endpoints shop/web-west is undone'],
   ['P1', 'a name that is given up is noticed by a retry', 'one name'],
+  ['P2', NOT_KEPT, 'hostnames appear'],
   ['W1', 'a version that has expired is watched again', 'expire'],
 ];
 

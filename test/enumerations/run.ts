@@ -3,7 +3,7 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { inScene, type Scene, type Setting } from './scene.ts';
 import { differentStates, type State } from './state.ts';
 import { Users } from './users.ts';
-import { differentLives, type Lives, type Write } from './writes.ts';
+import { differentLives, livesIn, type Write } from './writes.ts';
 
 export interface Step {
   readonly name: string;
@@ -29,6 +29,12 @@ export interface Step {
    * @default none
    */
   readonly untouched?: RegExp;
+  /**
+   * What objects have in them once it has come about, by `<Kind> <namespace>/<name>`: what a rule asks for where no other course
+   * tells.
+   * @default nothing
+   */
+  readonly shows?: Readonly<Record<string, string>>;
 }
 
 export interface Run {
@@ -47,7 +53,6 @@ export interface Course {
   readonly writes: readonly Write[];
   /** By step: when it began, and how many writes had been made by then. */
   readonly begun: readonly { readonly writes: number; readonly atMs: number }[];
-  readonly lives: ReadonlyMap<string, Lives>;
   readonly complaints: readonly string[];
 }
 
@@ -70,23 +75,26 @@ export async function course(run: Run, disturbance: Disturbance = {}): Promise<C
   const objects: (readonly KubeObject[])[] = [];
   const begun: { readonly writes: number; readonly atMs: number }[] = [];
   const { until = run.steps.length - 1 } = disturbance;
-  const { value, complaints } = await inScene({ ...run.setting, ...disturbance.setting }, async (scene) => {
-    const users = new Users(scene);
-    disturbance.begin?.(scene);
-    for (const [index, step] of run.steps.slice(0, until + 1).entries()) {
-      begun.push({ writes: scene.writes.all.length, atMs: scene.world.nowMs });
-      disturbance.before?.(scene, index);
-      step.act(users, scene);
-      await scene.rest(step.restMs);
-      await disturbance.after?.(scene, index);
-      states.push(scene.state);
-      objects.push(scene.source.objects());
-    }
-    return { writes: [...scene.writes.all], lives: scene.writes.lives() };
-  });
-  const { writes = [], lives = new Map<string, Lives>() } = value ?? {};
+  const { value: writes = [], complaints } = await inScene(
+    { ...run.setting, ...disturbance.setting },
+    async (scene) => {
+      const users = new Users(scene);
+      disturbance.begin?.(scene);
+      for (const [index, step] of run.steps.slice(0, until + 1).entries()) {
+        begun.push({ writes: scene.writes.all.length, atMs: scene.world.nowMs });
+        disturbance.before?.(scene, index);
+        step.act(users, scene);
+        await scene.rest(step.restMs);
+        await disturbance.after?.(scene, index);
+        states.push(scene.state);
+        objects.push(scene.source.objects());
+      }
+      return [...scene.writes.all];
+    },
+  );
   const touched = run.steps.flatMap((step, index) => touchedIn(step, writes.slice(...between(begun, index))));
-  return { states, objects, begun, writes, lives, complaints: [...complaints, ...touched] };
+  const hidden = states.flatMap((state, index) => hiddenIn(run.steps[index]!, state));
+  return { states, objects, begun, writes, complaints: [...complaints, ...touched, ...hidden] };
 }
 
 /** The numbers of the writes after which a step began and ended; none if it never began. */
@@ -99,6 +107,11 @@ const touchedIn = ({ name, untouched }: Step, writes: readonly Write[]): readonl
   writes
     .filter(({ id }) => untouched?.test(id) === true)
     .map(({ type, id }) => `${type} ${id} after "${name}", though it is not to be written then`);
+
+const hiddenIn = ({ name, shows = {} }: Step, state: State): readonly string[] =>
+  Object.entries(shows)
+    .filter(([id, text]) => state.get(id)?.includes(text) !== true)
+    .map(([id, text]) => `${id} does not show ${text} after "${name}"`);
 
 const references = new Map<string, Promise<Course>>();
 
@@ -116,9 +129,16 @@ export async function lastingWrites(run: Run): Promise<readonly Write[]> {
   return writes.slice(0, begun[lost]?.writes);
 }
 
-/** What is wrong about a course of a run that was disturbed: another end, or objects that were made or deleted more often. */
-export const differences = (run: Run, wanted: Course, found: Course): readonly string[] => [
-  ...found.complaints,
-  ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
-  ...differentLives(wanted.lives, found.lives).filter((each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true),
-];
+/**
+ * What is wrong about a course of a run that was disturbed: another end, or objects that were made or deleted more often.
+ * @param step the last one of the course. @default the last of the run
+ */
+export function differences(run: Run, wanted: Course, found: Course, step = run.steps.length - 1): readonly string[] {
+  const lives = livesIn(wanted.writes.slice(0, wanted.begun[step + 1]?.writes));
+  const flaps = (each: string): boolean => run.mayFlap?.test(each.split(' was ')[0]!) === true;
+  return [
+    ...found.complaints,
+    ...differentStates(wanted.states[step]!, found.states[step] ?? new Map()),
+    ...differentLives(lives, livesIn(found.writes)).filter((each) => !flaps(each)),
+  ];
+}

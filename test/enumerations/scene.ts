@@ -17,6 +17,7 @@ import { Writes } from './writes.ts';
 
 export const TARGETS = ['west', 'bar'] as const;
 export type TargetName = (typeof TARGETS)[number];
+export type ClusterName = TargetName | 'source';
 
 /** How a scene is set. */
 export interface Setting {
@@ -95,8 +96,8 @@ export class Scene {
     if (!isWaiting) this.operators.startAll();
   }
 
-  get clusters(): readonly HistoryCluster[] {
-    return [this.source, this.targets.west, this.targets.bar];
+  get clusters(): Readonly<Record<ClusterName, HistoryCluster>> {
+    return { source: this.source, ...this.targets };
   }
 
   get state(): State {
@@ -121,7 +122,7 @@ export class Scene {
 
   async stop(): Promise<void> {
     await this.operators.stopAll();
-    for (const cluster of this.clusters) cluster.stop();
+    for (const cluster of Object.values(this.clusters)) cluster.stop();
   }
 }
 

@@ -24,8 +24,14 @@ const OF_THE_MOMENT: ReadonlySet<string> = new Set([
   ...['acquireTime', 'renewTime', 'leaseTransitions', 'holderIdentity', 'readySince', 'since'],
 ]);
 
-/** Of credentials, which are new each time. */
-const DIGEST = /SHA-256 [0-9a-f]+…/;
+/** Digests of credentials, times, and of several lists that fail, the one that did so first. */
+const VARYING: readonly (readonly [text: RegExp, by: string])[] = [
+  [/SHA-256 [0-9a-f]+…/, 'SHA-256 …'],
+  [/\blist [a-z]+ at /, 'list … at '],
+  [/\bsince [-0-9T:.]+Z/, 'since …'],
+];
+
+const cut = (text: string): string => VARYING.reduce((rest, [varying, by]) => rest.replace(varying, by), text);
 
 const isLeftOut = ({ kind, metadata }: KubeObject): boolean => {
   if (LEFT_OUT.has(kind) || metadata.namespace === 'default') return true;
@@ -41,7 +47,7 @@ export function stateOf(objects: readonly KubeObject[]): State {
       names.set(clusterIP, `<address of ${metadata.name}>`);
   }
   const clean = (value: unknown, key?: string): unknown => {
-    if (typeof value === 'string') return names.get(value) ?? value.replace(DIGEST, 'SHA-256 …');
+    if (typeof value === 'string') return names.get(value) ?? cut(value);
     if (Array.isArray(value)) {
       const items: readonly unknown[] = value;
       const cleaned = items.map((item) => clean(item));

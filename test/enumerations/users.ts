@@ -8,7 +8,7 @@ import { MEMBER_LABEL } from '../simulation/members.ts';
 import { PROBE } from '../simulation/probe-spec.ts';
 import { EXPORT_LABEL, putService, setPods } from '../simulation/target-users.ts';
 import { CLUSTER_PROPERTY, LINK, SERVICE_EXPORT, SERVICE_FAILOVER } from './kinds.ts';
-import type { Scene, TargetName } from './scene.ts';
+import type { ClusterName, Scene, TargetName } from './scene.ts';
 
 /** The target that a Link of this name leads to. */
 const targetOf = (name: string): TargetName => (name === 'bar' || name === 'late' ? 'bar' : 'west');
@@ -43,8 +43,8 @@ export class Users {
     return this.#scene.source;
   }
 
-  in(cluster: TargetName | 'source'): HistoryCluster {
-    return cluster === 'source' ? this.#source : this.#scene.targets[cluster];
+  in(cluster: ClusterName): HistoryCluster {
+    return this.#scene.clusters[cluster];
   }
 
   /** Puts the credentials of the target of a Link, with a new token; or such as are good for nothing. */
@@ -100,7 +100,7 @@ export class Users {
   }
 
   /** Puts a Service, by default one of ClusterIP, exported through the gateway from a target. */
-  service(cluster: TargetName | 'source', name: string, backing: Backing = {}): void {
+  service(cluster: ClusterName, name: string, backing: Backing = {}): void {
     const { namespace = 'shop', kind = 'clusterIP', ports = 0, tag = 'a', member = false } = backing;
     const { exported = cluster === 'source' ? 'none' : 'true' } = backing;
     const home = this.in(cluster);
@@ -121,14 +121,14 @@ export class Users {
   }
 
   /** Changes the ports of a Service. @param ports index into PORTS */
-  ports(cluster: TargetName | 'source', name: string, ports: number): void {
+  ports(cluster: ClusterName, name: string, ports: number): void {
     const home = this.in(cluster);
     const there = home.get('v1', 'Service', 'shop', name)!;
     home.put({ ...there, spec: { ...(there['spec'] as object), ports: PORTS[ports] } });
   }
 
   /** The pods behind a Service become these: `web-0` has a hostname, `!web-0` is not ready, `-` and `!-` have none. */
-  pods(cluster: TargetName | 'source', name: string, ...pods: readonly string[]): void {
+  pods(cluster: ClusterName, name: string, ...pods: readonly string[]): void {
     const states = pods.map((text): PodState => {
       const hostname = text.replace(/^!/, '').replace(/^-$/, '');
       return { hostname, ready: !text.startsWith('!') };
@@ -136,16 +136,16 @@ export class Users {
     setPods(this.in(cluster), { namespace: 'shop', name, pods: states });
   }
 
-  remove(cluster: TargetName | 'source', kind: string, name: string, namespace = 'shop', apiVersion = 'v1'): void {
+  remove(cluster: ClusterName, kind: string, name: string, namespace = 'shop', apiVersion = 'v1'): void {
     this.in(cluster).remove(apiVersion, kind, namespace, name);
   }
 
   /** Exports a Service by the MCS API, or takes that back. */
-  exportService(cluster: TargetName | 'source', name: string, spec?: object): void {
+  exportService(cluster: ClusterName, name: string, spec?: object): void {
     this.in(cluster).put({ ...SERVICE_EXPORT, metadata: { name, namespace: 'shop' }, ...(spec && { spec }) });
   }
 
-  unexportService(cluster: TargetName | 'source', name: string): void {
+  unexportService(cluster: ClusterName, name: string): void {
     this.remove(cluster, SERVICE_EXPORT.kind, name, 'shop', SERVICE_EXPORT.apiVersion);
   }
 

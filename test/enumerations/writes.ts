@@ -56,18 +56,18 @@ export class Writes {
   get lastMs(): number {
     return this.all.findLast(isTelling)?.atMs ?? 0;
   }
+}
 
-  /** By object: how often the operator made and deleted it. */
-  lives(): ReadonlyMap<string, Lives> {
-    const lives = new Map<string, Lives>();
-    for (const { id, kind, type } of this.all) {
-      if (PASSING.has(kind) || type === 'MODIFIED') continue;
-      const { created, deleted } = lives.get(id) ?? { created: 0, deleted: 0 };
-      const isNew = type === 'ADDED';
-      lives.set(id, { created: created + (isNew ? 1 : 0), deleted: deleted + (isNew ? 0 : 1) });
-    }
-    return lives;
+/** By object: how often the operator made and deleted it. */
+export function livesIn(writes: readonly Write[]): ReadonlyMap<string, Lives> {
+  const lives = new Map<string, Lives>();
+  for (const { id, kind, type } of writes) {
+    if (PASSING.has(kind) || type === 'MODIFIED') continue;
+    const { created, deleted } = lives.get(id) ?? { created: 0, deleted: 0 };
+    const isNew = type === 'ADDED';
+    lives.set(id, { created: created + (isNew ? 1 : 0), deleted: deleted + (isNew ? 0 : 1) });
   }
+  return lives;
 }
 
 const isRenewal = ({ type, object, previous }: StorageEvent): boolean =>

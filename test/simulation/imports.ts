@@ -109,11 +109,27 @@ function problemsOf(
     ];
   }
   const isStrict = namespace === strictIn;
-  const given = { ...observed, isSettled: !isStrict, ...(isTaken && { derived: undefined }) };
+  const given = {
+    ...{ ...observed, isSettled: !isStrict, ...(isTaken && { derived: undefined }) },
+    imported: imported.filter((each) => !isNobodys(each, observed, stage)),
+  };
   const orders = isStrict ? [byAge] : anyOrder(given);
   const found = orders.map((seniority) => brokenRules(given, given, seniority));
   const broken = found.some((each) => each.length === 0) ? [] : found[0]!;
   return [...broken, ...exported, ...(live === undefined ? [] : importedProblems(given, live))];
+}
+
+/**
+ * Whether a slice is all there is under a name that somebody has given it by a label, and is of a cluster that no Link has: nothing
+ * tells who has made it, and it is left alone (K7).
+ */
+function isNobodys(slice: EndpointSlice, { live, derived, targets }: ObservedImport, { history }: Place): boolean {
+  const isLabelled = history.commands.some(
+    (command) => command.do === 'edit import' && command.kind === 'EndpointSlice' && command.how === 'label',
+  );
+  const from = slice.metadata.labels?.[FROM];
+  const isLinked = from === undefined || targets.some(({ link }) => link.cluster === from);
+  return isLabelled && live === undefined && derived === undefined && !isLinked;
 }
 
 /** Whose export decides may depend on which was seen first. */

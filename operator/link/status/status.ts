@@ -49,6 +49,8 @@ export interface SessionFindings extends GatewayFindings {
   /** Condition `TargetWithinLimits`: whether all that the target exports is within the limits (rule E10). */
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
+  /** Whether it is known that nothing prevents the work now. A former reason why `Synced` is False is then over. */
+  readonly isUnhindered: boolean;
   /** Number of deletions that the mass-deletion guard holds (rule E6). */
   readonly pruneHeld: number;
   /** Value of the annotation that would confirm the held deletions; undefined if there are none. */
@@ -95,6 +97,7 @@ export const NO_FINDINGS: SessionFindings = {
   resolved: undefined,
   gatewayAlive: undefined,
   synced: undefined,
+  isUnhindered: false,
   pruneHeld: 0,
   confirmation: undefined,
   someHeld: [],
@@ -185,10 +188,10 @@ function gatewayPatch(
 
 function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {
   const { accepted, generation, settingsGeneration = generation, pruneHeld } = findings;
-  const known = (type: string, found: Verdict | undefined): Verdict =>
-    found ??
-    before.conditions?.find((each) => each.type === type && each.observedGeneration === settingsGeneration) ??
-    UNKNOWN;
+  const written = (type: string): Condition | undefined =>
+    before.conditions?.find((each) => each.type === type && each.observedGeneration === settingsGeneration);
+  const known = (type: string, found: Verdict | undefined): Verdict => found ?? written(type) ?? UNKNOWN;
+  const isOver = findings.isUnhindered && written('Synced')?.status === 'False';
   const all = {
     Accepted: accepted,
     CredentialsValid: known('CredentialsValid', findings.credentials),
@@ -196,7 +199,7 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
     TargetWithinLimits: known('TargetWithinLimits', findings.withinLimits),
     GatewayResolved: known('GatewayResolved', findings.resolved),
     GatewayAlive: known('GatewayAlive', findings.gatewayAlive),
-    Synced: known('Synced', findings.synced),
+    Synced: known('Synced', findings.synced ?? (isOver ? UNKNOWN : undefined)),
     PruneHeld:
       pruneHeld === 0 ? verdict('False', 'NothingHeld', '') : verdict('True', 'MassDeletion', heldMessage(findings)),
   };

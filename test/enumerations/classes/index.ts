@@ -7,6 +7,7 @@ import { atOnceOrNot } from './a3-at-once.ts';
 import { stays } from './e1-stays.ts';
 import { contenders } from './e2-contenders.ts';
 import { promptness } from './p1-promptness.ts';
+import { questions } from './p2-questions.ts';
 import { stops } from './s1-stops.ts';
 import { lagging } from './s2-lag.ts';
 import { watches } from './w1-watches.ts';
@@ -14,12 +15,13 @@ import { events } from './s4-events.ts';
 import { leases } from './s5-leases.ts';
 import { refusals } from './s6-refusals.ts';
 import { restores } from './s7-restores.ts';
+import { denials } from './s8-denials.ts';
 import { unseen } from './s3-unseen.ts';
 
 export const CLASSES: readonly PlanClass[] = [
-  ...[stops, lagging, unseen, events, leases, refusals, restores],
+  ...[stops, lagging, unseen, events, leases, refusals, restores, denials],
   ...[properties, mistakes, atOnceOrNot, ownFields],
-  ...[stays, contenders, promptness],
+  ...[stays, contenders, promptness, questions],
   watches,
 ].map((each) => each as unknown as PlanClass);
 

@@ -11,7 +11,7 @@ import { RUNS, runOf } from '../runs/index.ts';
 import { inScene, type Scene, type TargetName } from '../scene.ts';
 import { differentStates, type State } from '../state.ts';
 import { Users } from '../users.ts';
-import { differentLives, type Lives } from '../writes.ts';
+import { differentLives, livesIn, type Lives } from '../writes.ts';
 
 interface Lagging {
   readonly at: TargetName | 'source';
@@ -53,7 +53,7 @@ async function playPair(
       lag.catchUp();
     }
     await scene.rest();
-    return { state: scene.state, lives: scene.writes.lives() };
+    return { state: scene.state, lives: livesIn(scene.writes.all) };
   });
   return { state: value?.state ?? new Map(), lives: value?.lives ?? new Map(), complaints };
 }

@@ -26,7 +26,7 @@ interface Data {
 
 /** Gives each event of each watch to a listener. */
 function tap(scene: Scene, onEvent: (watch: Tapped, text: string) => void): void {
-  for (const cluster of scene.clusters) {
+  for (const cluster of Object.values(scene.clusters)) {
     cluster.wrap = (request: Request): Exchange | undefined =>
       request.url.includes('watch=true') ? new Tapped(request, onEvent) : undefined;
   }

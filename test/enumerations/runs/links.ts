@@ -84,6 +84,42 @@ const gatewayRun: Run = {
   ],
 };
 
+const AWAY = { hasPast: true, forgets: 'the target cannot be read' } as const;
+
+/** Endpoints stay without a Service of ours while the target cannot be read, and follow the gateway (C1, F3). */
+const withoutServiceRun: Run = {
+  name: 'endpoints without their Service',
+  steps: [
+    exported,
+    linked,
+    {
+      name: 'the target is away, and the operator starts',
+      act: (users, { operators, world }) => {
+        users.in('west').goDown();
+        operators.end(0, 'stop');
+        world.after(world.users, 1_000, () => operators.start(0));
+      },
+      ...AWAY,
+    },
+    {
+      name: "the Service is somebody's own",
+      act: (users) => {
+        const { spec, metadata, ...service } = users.in('source').get('v1', 'Service', 'shop', 'web-west')!;
+        users.in('source').put({ ...service, spec, metadata: { name: metadata.name, namespace: metadata.namespace } });
+      },
+      ...AWAY,
+    },
+    {
+      name: 'other gateway',
+      act: (users) => users.editLink('west', { gatewayAddress: '203.0.113.99' }),
+      ...AWAY,
+      shows: { 'Endpoints shop/web-west': '203.0.113.99' },
+    },
+    { name: 'the target is back', act: (users) => users.in('west').start(), hasPast: true, withinMs: 31_000 },
+    { name: 'the name is free', act: (users) => users.remove('source', 'Service', 'web-west'), hasPast: true },
+  ],
+};
+
 const takeOverRun: Run = {
   name: 'take-over',
   steps: [
@@ -228,5 +264,16 @@ const unseenLossRun: Run = {
 export const isLink = ({ kind }: { readonly kind: string }): boolean => kind === LINK.kind;
 
 export const linkRuns: readonly Run[] = [
-  ...[editRun, renameRun, rotateRun, gatewayRun, takeOverRun, invalidRun, uninstallRun, guardRun, unseenLossRun],
+  ...[
+    editRun,
+    renameRun,
+    rotateRun,
+    gatewayRun,
+    withoutServiceRun,
+    takeOverRun,
+    invalidRun,
+    uninstallRun,
+    guardRun,
+    unseenLossRun,
+  ],
 ];

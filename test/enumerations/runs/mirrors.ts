@@ -1,4 +1,5 @@
 /** Reference runs of mirrors: how Services come, change and go, and who gets a name. */
+import { putByHand } from '../../simulation/target-users.ts';
 import type { Run, Step } from '../run.ts';
 
 const NAMESPACE = (name: string): object => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -72,6 +73,27 @@ const hostnamesRun: Run = {
     { name: 'hostnames', act: (users) => users.pods('west', 'db', 'db-0', 'db-1') },
     { name: 'to zero', act: (users) => users.pods('west', 'db'), hasPast: true },
     { name: 'and back', act: (users) => users.pods('west', 'db', 'db-0') },
+  ],
+};
+
+/** Pods that are mirrored keep their places, though what is listed of their Service is known later than what others have (E10). */
+const limitRun: Run = {
+  name: 'more pods than the limit',
+  setting: { flags: { maxEndpointMirrors: '3' } },
+  steps: [
+    { name: 'link', act: (users) => users.link('west', { enableHeadlessServices: true }) },
+    { name: 'by hand', act: (users) => putByHand(users.in('west'), 2, false) },
+    {
+      name: 'too many',
+      act: (users) => {
+        users.service('west', 'db', { kind: 'headless' });
+        users.pods('west', 'db', 'db-0', 'db-1', 'db-2');
+      },
+      // Who is mirrored has a place.
+      hasPast: true,
+    },
+    { name: 'room for one', act: (users) => putByHand(users.in('west'), 1, false), hasPast: true },
+    { name: 'room for all', act: (users) => users.remove('west', 'Service', 'hand') },
   ],
 };
 
@@ -170,5 +192,5 @@ const namespacesRun: Run = {
 };
 
 export const mirrorRuns: readonly Run[] = [
-  ...[exportRun, headlessRun, renewRun, hostnamesRun, flatRun, slicesRun, namesRun, namespacesRun],
+  ...[exportRun, headlessRun, renewRun, hostnamesRun, limitRun, flatRun, slicesRun, namesRun, namespacesRun],
 ];

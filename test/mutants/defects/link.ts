@@ -394,4 +394,12 @@ export const LINK: readonly Defect[] = [
     find: 'const isApplied = source.size === 0 && mirrors',
     replace: 'const isApplied = mirrors',
   },
+  {
+    file: 'operator/link/status/status.ts',
+    tests: ['test/operator/link/status/status.test.ts'],
+    name: 'L188 what prevented the work is still reported when nothing does',
+    rule: 'L188',
+    find: 'findings.synced ?? (isOver ? UNKNOWN : undefined)',
+    replace: 'findings.synced',
+  },
 ];

@@ -48,7 +48,7 @@ export const FOUND: readonly Fault[] = [
     rule: 'D5',
     by: 'review',
     defects: ['at the limit endpoint mirrors go while their slices are not known'],
-    needed: 9,
+    plans: { class: 'E1', named: 'more pods than the limit' },
   },
   {
     rule: 'D6',
@@ -129,6 +129,8 @@ export const FOUND: readonly Fault[] = [
     rule: 'E11',
     by: 'histories',
     defects: ['of two answers of the target each is forgotten while the other is asked for'],
+    outside:
+      'a mirror must be confirmed as gone while a pod of it is not, and its deletion fail: it is asked about once more',
   },
   {
     rule: 'C1',
@@ -140,7 +142,7 @@ export const FOUND: readonly Fault[] = [
     rule: 'L86',
     by: 'histories',
     defects: ['L86 endpoints without a Service do not follow the gateway'],
-    needed: 1280,
+    plans: { class: 'P1', named: 'endpoints without their Service' },
   },
   {
     rule: 'L86',
@@ -811,5 +813,10 @@ export const FOUND: readonly Fault[] = [
     by: 'histories, one of 20,000',
     defects: ['L187 the recorded order names clusters that have left while another is not known'],
     outside: 'one of 20,000 histories draws it',
+  },
+  {
+    rule: 'L188',
+    by: 'S8',
+    defects: ['L188 what prevented the work is still reported when nothing does'],
   },
 ];

@@ -85,6 +85,14 @@ describe('Synced', () => {
     expect(synced?.message).toContain('endpoints is forbidden');
   });
 
+  it('is prevented by nothing that is known while the source cluster is read and the Lease is held (L188)', () => {
+    expect(findingsOf(PARTS).isUnhindered).toBe(true);
+    expect(findingsOf({ ...PARTS, source: { refusal: undefined, size: 1 } }).isUnhindered).toBe(false);
+    expect(findingsOf({ ...PARTS, lease: { ...PARTS.lease, isHeld: false } }).isUnhindered).toBe(false);
+    const lease = { ...PARTS.lease, problem: 'leases is forbidden' };
+    expect(findingsOf({ ...PARTS, lease }).isUnhindered).toBe(false);
+  });
+
   it('is false while the Lease cannot be taken, whatever was written before', () => {
     const lease = { ...PARTS.lease, isHeld: false, problem: 'leases is forbidden' };
     expect(findingsOf({ ...PARTS, lease }).synced).toMatchObject({ status: 'False', reason: 'LeaseUnavailable' });

@@ -23,6 +23,7 @@ const FINE: LinkFindings = {
   resolved: yes,
   gatewayAlive: yes,
   synced: yes,
+  isUnhindered: true,
   pruneHeld: 0,
   confirmation: undefined,
   someHeld: [],
@@ -167,6 +168,15 @@ describe('the conditions of a Link (G1)', () => {
     });
     const changed = linkStatus({ ...FINE, generation: 4, settingsGeneration: 4, synced: undefined }, before, T2);
     expect(conditionOf(changed, 'Synced')).toMatchObject({ status: 'Unknown', reason: 'Pending' });
+  });
+
+  it('say no longer what prevented the work once nothing does, though it is not known whether all is synced (H3, L188)', () => {
+    const before = linkStatus({ ...FINE, synced: verdict('False', 'SourceForbidden', 'no right to list') }, {}, T1);
+    const meanwhile = linkStatus({ ...FINE, synced: undefined, isUnhindered: false }, before, T2);
+    expect(conditionOf(meanwhile, 'Synced')).toMatchObject({ status: 'False', reason: 'SourceForbidden' });
+    const after = linkStatus({ ...FINE, synced: undefined, isUnhindered: true }, before, T2);
+    expect(conditionOf(after, 'Synced')).toMatchObject({ status: 'Unknown', reason: 'Pending' });
+    expect(conditionOf(after, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Pending' });
   });
 
   it('are of the generation that is served, while a change of the Link is not applied yet', () => {

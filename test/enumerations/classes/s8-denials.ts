@@ -1,0 +1,119 @@
+/**
+ * S8: what the operator reads may not be read while a step happens. It keeps what it cannot decide, sees the rest, and comes to the
+ * same end once it may read again; no object is made or deleted for it.
+ */
+import { sleep } from '../../../operator/kube/backoff.ts';
+import type { Disposer } from '../../cluster/simulated/faults.ts';
+import type { RequestInfo } from '../../cluster/simulated/request.ts';
+import type { PlanClass } from '../plan.ts';
+import { course, differences, reference, type Run } from '../run.ts';
+import { RUNS, runOf } from '../runs/index.ts';
+import type { ClusterName } from '../scene.ts';
+
+const HOWS = ['goes on', 'starts anew'] as const;
+type How = (typeof HOWS)[number];
+
+interface Data {
+  readonly run: string;
+  readonly step: number;
+  readonly how: How;
+  readonly cluster: ClusterName;
+  /** Plural of what may not be read there. */
+  readonly resource: string;
+}
+
+/** How long the operator is down. */
+const DOWN_MS = 1_000;
+/** Within which it is asked again whether something may be read. */
+const ASKED_MS = 1_800_000;
+const LOOK_MS = 5_000;
+
+const CLUSTERS = ['source', 'west', 'bar'] as const;
+/** What is said of a request that is denied. */
+const DENIED = '(403)';
+
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+const askedBy = ({ path, query }: RequestInfo): string =>
+  [path, query.get('labelSelector'), query.get('fieldSelector')].join(' ');
+
+/** By cluster, what was listed in a run to which nothing happens. */
+async function listedIn(run: Run): Promise<ReadonlyMap<ClusterName, ReadonlySet<string>>> {
+  const listed = new Map<ClusterName, Set<string>>();
+  await course(run, {
+    begin: (scene) => {
+      for (const name of CLUSTERS) {
+        const resources = new Set<string>();
+        listed.set(name, resources);
+        scene.clusters[name].faults.latency(0, ({ verb, resource }) => {
+          if (verb === 'list') resources.add(resource);
+          return false;
+        });
+      }
+    },
+  });
+  return listed;
+}
+
+export const denials: PlanClass<Data> = {
+  id: 'S8',
+  about: 'what is read may not be read while a step happens: the same end, and nothing is made or deleted for it',
+
+  list: async () => {
+    const plans = await Promise.all(
+      RUNS.map(async (run) => {
+        const listed = await listedIn(run);
+        return run.steps.flatMap(({ name, forgets }, step) =>
+          [...listed].flatMap(([cluster, resources]) =>
+            [...resources].sort().flatMap((resource) =>
+              HOWS.filter((how) => how === 'goes on' || (forgets ?? run.steps[step - 1]?.forgets) === undefined).map(
+                (how) => ({
+                  name: `${run.name}, "${name}": the operator ${how}, and may not read ${resource} of ${cluster}`,
+                  data: { run: run.name, step, how, cluster, resource },
+                }),
+              ),
+            ),
+          ),
+        );
+      }),
+    );
+    return plans.flat();
+  },
+
+  play: async ({ run: name, step, how, cluster, resource }) => {
+    const run = runOf(name);
+    const wanted = await reference(run);
+    const isRead = (request: RequestInfo): boolean => READS.has(request.verb) && request.resource === resource;
+    let grant: Disposer = () => undefined;
+    /** What was refused, until it is asked for again. */
+    const refused = new Set<string>();
+    const found = await course(run, {
+      until: step,
+      before: (scene, at) => {
+        if (at !== step) return;
+        const { faults } = scene.clusters[cluster];
+        grant = faults.refuse({
+          failure: { kind: 'status', code: 403 },
+          match: (request) => isRead(request) && refused.add(askedBy(request)).size > 0,
+        });
+        faults.dropWatches(isRead);
+        if (how === 'goes on') return;
+        scene.operators.end(0, 'stop');
+        scene.world.after(scene.world.users, DOWN_MS, () => scene.operators.start(0));
+      },
+      after: async (scene, at) => {
+        if (at !== step) return;
+        grant();
+        scene.clusters[cluster].faults.latency(0, (request) => isRead(request) && refused.delete(askedBy(request)));
+        for (let waitedMs = 0; refused.size > 0 && waitedMs < ASKED_MS; waitedMs += LOOK_MS) await sleep(LOOK_MS);
+        await scene.rest(run.steps[step]?.restMs);
+      },
+    });
+    const stale = [...(found.states[step] ?? [])].filter(([, text]) => text.includes(DENIED));
+    return [
+      // Where more depends on what was known before, another state is as right.
+      ...(run.steps[step]!.forgets === undefined ? differences(run, wanted, found, step) : found.complaints),
+      ...stale.map(([id, text]) => `${id} still says that something may not be read: ${text}`),
+    ];
+  },
+};
