@@ -77,7 +77,7 @@ export class Session implements GatewayListener {
       settings,
       env,
       report,
-      parts: () => env.imports?.partsOf(cluster) ?? [],
+      ...{ parts: () => env.imports?.partsOf(cluster) ?? [], underWay: () => this.#mirrors.underWay },
       record: () => this.lease.noted(),
       reachable: (obstacle) => this.#found(obstacle),
       signal: this.#stopped.signal,

@@ -112,6 +112,11 @@ export class Mirrors implements AspectListener, MirrorFollower {
     return this.#controller.keys();
   }
 
+  /** The keys that are being reconciled. */
+  get underWay(): ReadonlySet<string> {
+    return this.#controller.underWay;
+  }
+
   /**
    * Reconciles everything after the target was listed. All claims on names are entered, also those of what is kept, and
    * those of what is exported no more withdrawn, before any of them is acted on (rule A7).

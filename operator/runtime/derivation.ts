@@ -172,7 +172,12 @@ export class DerivationController<O, D, R extends Reason> {
    * what made it need none, and what comes of it is known to the derivation only later.
    */
   keys(): ReadonlySet<string> {
-    return new Set([...this.#options.derivation.keys(), ...this.#controller.underWay]);
+    return new Set([...this.#options.derivation.keys(), ...this.underWay]);
+  }
+
+  /** The keys that are being reconciled: what is written of them now may not be known yet. */
+  get underWay(): ReadonlySet<string> {
+    return this.#controller.underWay;
   }
 
   /** Reconciles all keys. Called when something that concerns all of them has changed. */

@@ -26,7 +26,7 @@ type Settings = Selection &
     'name' | 'uid' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune' | 'serviceExports' | 'importPolicy'
   >;
 
-export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'record'> {
+export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'underWay' | 'record'> {
   readonly settings: Settings;
   readonly env: Pick<SharedEnvironment, 'config' | 'tuning' | 'source' | 'claims' | 'metrics' | 'log'>;
   readonly report: LinkReport;
@@ -52,7 +52,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   #policy: AppliedPolicy | undefined;
 
   constructor(options: ExportsOptions) {
-    const { settings, env, report, record, parts, signal } = options;
+    const { settings, env, report, record, parts, underWay, signal } = options;
     const { name: link, cluster } = settings;
     this.#options = options;
     this.#settings = settings;
@@ -77,7 +77,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
       report,
       policy: () => this.#policy,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
-      parts,
+      ...{ parts, underWay },
       record,
       listener: this,
     });

@@ -45,6 +45,11 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   readonly isHeadless: () => boolean;
   /** Returns the keys of the ServiceImports that the cluster is part of. @default - there are none */
   readonly parts?: (() => Iterable<string>) | undefined;
+  /**
+   * Returns the target Services of which something is being written: they may have a mirror that is not known yet.
+   * @default - none
+   */
+  readonly underWay?: (() => Iterable<string>) | undefined;
 }
 
 /** What is known about one mirrored Service of the target. */
@@ -102,6 +107,7 @@ export class ServedTarget {
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
+    const { underWay = () => [] } = options;
     const { listener, policy = () => undefined } = options;
     const target = admittedOf(options.target, policy);
     this.#target = target;
@@ -114,7 +120,11 @@ export class ServedTarget {
       what: 'Services',
       aspect: target.mirrored,
       losses: losses.sort((key) => key),
-      made: () => [...source.keysOf(cluster)].filter((key) => key !== PROBE_KEY),
+      made: () => {
+        // An export that is there counts once it is mirrored; one that is gone, as soon as it may be (L189).
+        const begun = [...underWay()].filter((key) => target.mirrored.get(key) === undefined);
+        return [...source.keysOf(cluster), ...begun].filter((key) => key !== PROBE_KEY);
+      },
       isServed: (key) => source.ownedBy({ cluster, key }).services.length > 0,
       since: (key) => createdAt(target.mirrored.get(key)?.service),
     });

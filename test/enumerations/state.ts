@@ -21,7 +21,7 @@ const OF_THE_MOMENT: ReadonlySet<string> = new Set([
   ...['lastTransitionTime', 'mirror.linkerd.io/remote-resource-version', 'clusterIPs', 'ownerReferences'],
   // Of them, uids and generations are a part.
   ...['linkspan.dev/served-spec', 'linkspan.dev/exports'],
-  ...['acquireTime', 'renewTime', 'leaseTransitions', 'holderIdentity', 'readySince', 'since'],
+  ...['acquireTime', 'renewTime', 'leaseTransitions', 'leaseDurationSeconds', 'holderIdentity', 'readySince', 'since'],
 ]);
 
 /** Digests of credentials, times, and of several lists that fail, the one that did so first. */

@@ -427,6 +427,17 @@ test('of a crowd, pods that are gone already do not count when headless Services
   expect(await run({ ...history, commands, crowd }, 1)).toBeUndefined();
 });
 
+test('of mirrors that are lost, those whose creation has not been answered are counted too (E6, L189)', async () => {
+  const commands: readonly Command[] = [
+    { do: 'fail', at: 'east', how: 'hang after', fraction: 0.3, times: 16 },
+    { do: 'silence watches', at: 'east' },
+    { do: 'put many', link: 'west' },
+    { do: 'wait', ms: 1000 },
+    { do: 'lose all', link: 'west' },
+  ];
+  expect(await run({ endpoints: 'slices', commands, replicas: 1, clocks: [] }, 2)).toBeUndefined();
+});
+
 test.each(OF_PODS)('%s', { timeout: 120_000 }, async (_, commands) => {
   for (const endpoints of ['endpoints', 'slices'] as const) {
     expect(await run({ endpoints, commands, replicas: 1, clocks: [], hasPods: true }, 1)).toBeUndefined();

@@ -63,15 +63,15 @@ export const denials: PlanClass<Data> = {
     const plans = await Promise.all(
       RUNS.map(async (run) => {
         const listed = await listedIn(run);
-        return run.steps.flatMap(({ name, forgets }, step) =>
+        return run.steps.flatMap(({ name, forgets, isRecordedBy }, step) =>
           [...listed].flatMap(([cluster, resources]) =>
             [...resources].sort().flatMap((resource) =>
-              HOWS.filter((how) => how === 'goes on' || (forgets ?? run.steps[step - 1]?.forgets) === undefined).map(
-                (how) => ({
-                  name: `${run.name}, "${name}": the operator ${how}, and may not read ${resource} of ${cluster}`,
-                  data: { run: run.name, step, how, cluster, resource },
-                }),
-              ),
+              HOWS.filter(
+                (how) => how === 'goes on' || (forgets ?? run.steps[step - 1]?.forgets ?? isRecordedBy) === undefined,
+              ).map((how) => ({
+                name: `${run.name}, "${name}": the operator ${how}, and may not read ${resource} of ${cluster}`,
+                data: { run: run.name, step, how, cluster, resource },
+              })),
             ),
           ),
         );

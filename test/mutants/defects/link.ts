@@ -402,4 +402,12 @@ export const LINK: readonly Defect[] = [
     find: 'findings.synced ?? (isOver ? UNKNOWN : undefined)',
     replace: 'findings.synced',
   },
+  {
+    file: 'operator/link/session.ts',
+    tests: ['test/simulation/regressions.test.ts'],
+    name: 'L189 a session does not tell the guard what is being written',
+    rule: 'L189',
+    find: 'underWay: () => this.#mirrors.underWay',
+    replace: 'underWay: () => []',
+  },
 ];

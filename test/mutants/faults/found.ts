@@ -819,4 +819,13 @@ export const FOUND: readonly Fault[] = [
     by: 'S8',
     defects: ['L188 what prevented the work is still reported when nothing does'],
   },
+  {
+    rule: 'L189',
+    by: 'histories, one of 20,000',
+    defects: [
+      'L189 mirrors that are being written are not counted of what is lost',
+      'L189 a session does not tell the guard what is being written',
+    ],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

@@ -16,6 +16,8 @@ let exported: Set<string>;
 let unknown: Set<string>;
 /** Keys that have mirrors. */
 let mirrored: Set<string>;
+/** Keys of which something is being written. */
+let underWay: Set<string>;
 /** Keys of members of federated Services in the target, and of memberships here. */
 let members: Set<string>;
 let federated: Set<string>;
@@ -46,7 +48,7 @@ const exporting = <T>(exported: () => ReadonlySet<string>, value: T): Aspect<T> 
 });
 
 beforeEach(() => {
-  [exported, unknown, mirrored] = [new Set(), new Set(), new Set()];
+  [exported, unknown, mirrored, underWay] = [new Set(), new Set(), new Set(), new Set()];
   [members, federated] = [new Set(), new Set()];
   [serviceExports, parts] = [new Set(), new Set()];
   report = new RecordedReport();
@@ -82,6 +84,7 @@ function servedTarget(): ServedTarget {
     report,
     isHeadless: () => true,
     parts: () => parts,
+    underWay: () => underWay,
   });
   const changed = (keys: Iterable<string>): void => {
     for (const key of keys) released.add(key);
@@ -125,6 +128,18 @@ describe('deletions that a list asks for (E6)', () => {
     expect(report.events).toEqual([
       'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports, or the settings no longer ask for them; what they have here stays',
     ]);
+  });
+
+  it('are counted of mirrors that are being written, but exports only once they are mirrored (L189)', () => {
+    [mirrored, underWay, exported] = [new Set(keysOf(12)), new Set(keysOf(30, 'bank')), new Set(keysOf(30, 'bank'))];
+    held.relisted(undefined);
+    expect(held.count).toBe(12);
+    exported = new Set([...mirrored, ...underWay]);
+    held.relisted(undefined);
+    expect(held.count).toBe(0);
+    [mirrored, underWay, exported] = [new Set(keysOf(8)), new Set(keysOf(12)), new Set()];
+    held.relisted(undefined);
+    expect(held.count).toBe(12);
   });
 
   it('are counted of parts in ServiceImports as of mirrors, and apart from them', () => {
