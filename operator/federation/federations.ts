@@ -50,6 +50,12 @@ export class Federations implements Federation, DiscoveryListener {
     if (this.#parties.delete(cluster)) void this.interrupt();
   }
 
+  underWayOf(cluster: string): readonly string[] {
+    const isMember = ({ admission }: FederationDecision): boolean =>
+      admission.members.some((each) => each.target?.link.cluster === cluster);
+    return [...this.#controller.underWay].flatMap(([key, decision]) => (isMember(decision) ? [key] : []));
+  }
+
   add(key: string): void {
     this.#controller.add(key);
   }

@@ -46,6 +46,11 @@ export interface FederationParty extends Participant<TargetParty> {
 /** The controller of federated Services, as the parties see it. */
 export interface Federation {
   /**
+   * Returns the keys of the federated Services of which a membership of a target cluster is being written. That
+   * membership may be there and not be known yet.
+   */
+  underWayOf(cluster: string): readonly string[];
+  /**
    * Lets a cluster take part.
    * @throws Error if the cluster already takes part; a cluster never has more than one session (rule E9)
    */

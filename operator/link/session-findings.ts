@@ -55,7 +55,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     withinLimits:
       exports.beyondLimits ?? imports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : reachability.withinLimits),
     synced: synced(parts),
-    isUnhindered: lease.isHeld && lease.problem === undefined && source.size === 0,
+    isUnhindered: (lease.isHeld || lease.heldBy !== undefined) && lease.problem === undefined && source.size === 0,
     pruneHeld: held.count,
     confirmation: held.confirmation,
     someHeld: held.some,

@@ -19,6 +19,7 @@ import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
 import type { LinkReport } from '../served/environment.ts';
 import { Exports } from '../served/exports.ts';
+import type { DerivedAspect } from '../served/served-target.ts';
 import { SessionParty } from '../federation/session-party.ts';
 import { SessionImports } from '../mcs/session-party.ts';
 import { Mirrors } from '../mirrors/mirrors.ts';
@@ -66,9 +67,8 @@ export class Session implements GatewayListener {
     this.#env = env;
     this.#report = report;
     this.#view = linkViewOf(settings, config);
-    const freed = (): void => this.#namespaceFreed();
     const { namespaces } = env.source;
-    this.#budget = new NamespaceBudget({ most: config.maxNamespaces, cluster, namespaces, freed });
+    this.#budget = new NamespaceBudget({ most: config.maxNamespaces, cluster, namespaces, freed: this.#freed });
     this.lease = new WriteLease(name, cluster, env, report, {
       ...options,
       notes: (transitions, before) => this.#exports.leaseNotes(transitions, before),
@@ -77,7 +77,8 @@ export class Session implements GatewayListener {
       settings,
       env,
       report,
-      ...{ parts: () => env.imports?.partsOf(cluster) ?? [], underWay: () => this.#mirrors.underWay },
+      parts: () => env.imports?.partsOf(cluster) ?? [],
+      underWay: (aspect) => this.#underWay(aspect),
       record: () => this.lease.noted(),
       reachable: (obstacle) => this.#found(obstacle),
       signal: this.#stopped.signal,
@@ -296,11 +297,18 @@ export class Session implements GatewayListener {
     return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
   }
 
+  /** Returns the keys of an aspect of which something is being written for the cluster. */
+  #underWay(aspect: DerivedAspect): Iterable<string> {
+    const { imports, federations } = this.#env;
+    if (aspect === 'mirrored') return this.#mirrors.underWay;
+    return (aspect === 'members' ? federations : imports)?.underWayOf(this.cluster) ?? [];
+  }
+
   /** A namespace that was about to be created is not: another one may be. */
-  #namespaceFreed(): void {
+  readonly #freed = (): void => {
     for (const key of this.#mirrors.keys()) if (this.#isWaiting(key)) this.#mirrors.add(key);
     this.#party.changedWaiting();
-  }
+  };
 
   #isWaiting(key: string): boolean {
     return this.#mirrors.statuses.get(key)?.mirrored !== true;

@@ -8,6 +8,7 @@ import { type KubeObject } from '../kube/objects.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { importOf } from '../source/owner.ts';
 import { isOfImport } from './membership.ts';
+import { targetOf } from './observed.ts';
 import { type ImportListener, WatchedImports } from './watched.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -105,6 +106,12 @@ export class Imports implements ServiceImports, ImportListener {
 
   partsOf(cluster: string): ReadonlySet<string> {
     return this.#derivation.partsOf(cluster);
+  }
+
+  underWayOf(cluster: string): readonly string[] {
+    const isPart = ({ sources = [] }: ImportDecision): boolean =>
+      sources.some(({ exporter }) => targetOf(exporter)?.link.cluster === cluster);
+    return [...this.#controller.underWay].flatMap(([key, decision]) => (isPart(decision) ? [key] : []));
   }
 
   endingOf(cluster: string): readonly string[] {

@@ -69,6 +69,11 @@ export interface ServiceImports {
    */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
+   * Returns the keys of the ServiceImports of which a part of a target cluster is being written. That part may be there
+   * and not be known yet.
+   */
+  underWayOf(cluster: string): readonly string[];
+  /**
    * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports still have objects of the
    * cluster that should be removed. Keys whose objects this operator certainly cannot remove are left out.
    */

@@ -4,6 +4,7 @@ import { isForbidden, isInvalid } from '../kube/errors.ts';
 import { type KubeObject, splitKey } from '../kube/objects.ts';
 import { enterClaims } from '../mirror/claims.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
+import type { Shape } from '../mirror/shape.ts';
 import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { DerivationController } from '../runtime/derivation.ts';
 import type { MayWrite } from '../runtime/fence.ts';
@@ -34,6 +35,9 @@ export interface MirrorsOptions {
   /** Whether the log names each mirror, and not only each write. @default true */
   readonly logsEach?: boolean;
 }
+
+/** Forms of a target Service that has a mirror. */
+const MADE: ReadonlySet<Shape['kind']> = new Set(['clusterIP', 'headless', 'flat']);
 
 export class Mirrors implements AspectListener, MirrorFollower {
   readonly #options: MirrorsOptions;
@@ -112,9 +116,10 @@ export class Mirrors implements AspectListener, MirrorFollower {
     return this.#controller.keys();
   }
 
-  /** The keys that are being reconciled. */
-  get underWay(): ReadonlySet<string> {
-    return this.#controller.underWay;
+  /** The keys of which a mirror is being written: it may be there and not be known yet. */
+  get underWay(): readonly string[] {
+    const isMade = (decision: DecidedKey): boolean => 'shape' in decision && MADE.has(decision.shape.kind);
+    return [...this.#controller.underWay].flatMap(([key, decision]) => (isMade(decision) ? [key] : []));
   }
 
   /**

@@ -140,6 +140,8 @@ export class DerivationController<O, D, R extends Reason> {
   readonly #controller: Controller;
   readonly #gathering: Gathering | undefined;
   readonly #turns: Turns;
+  /** What was last decided about each key that is being reconciled. */
+  readonly #decided = new Map<string, D>();
   /** Reconciles under way. {@link interrupt} ends them before their next write. */
   readonly #underWay = new UnderWay();
   /** The signal that ends the reconciles; undefined before {@link run} is called. */
@@ -152,7 +154,9 @@ export class DerivationController<O, D, R extends Reason> {
     this.#controller = new Controller({
       ...options,
       reconcile: (key, stop) =>
-        this.#underWay.run((interrupted) => this.#reconcile(key, AbortSignal.any([stop, interrupted]))),
+        this.#underWay
+          .run((interrupted) => this.#reconcile(key, AbortSignal.any([stop, interrupted])))
+          .finally(() => this.#decided.delete(key)),
     });
     this.#gathering =
       gathering &&
@@ -172,12 +176,15 @@ export class DerivationController<O, D, R extends Reason> {
    * what made it need none, and what comes of it is known to the derivation only later.
    */
   keys(): ReadonlySet<string> {
-    return new Set([...this.#options.derivation.keys(), ...this.underWay]);
+    return new Set([...this.#options.derivation.keys(), ...this.#controller.underWay]);
   }
 
-  /** The keys that are being reconciled: what is written of them now may not be known yet. */
-  get underWay(): ReadonlySet<string> {
-    return this.#controller.underWay;
+  /**
+   * The keys of which something is being written, and what was last decided about each: objects may be there that are
+   * not known yet.
+   */
+  get underWay(): ReadonlyMap<string, D> {
+    return this.#decided;
   }
 
   /** Reconciles all keys. Called when something that concerns all of them has changed. */
@@ -249,6 +256,7 @@ export class DerivationController<O, D, R extends Reason> {
       const observed = derivation.observe(key);
       const decision = derivation.decide(observed);
       if (derivation.isUnfinished?.(decision) !== true) {
+        this.#decided.set(key, decision);
         derivation.decided?.(key, decision);
         return { observed, decision };
       }

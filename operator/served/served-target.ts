@@ -26,6 +26,9 @@ import { HeldDeletions, type HeldDeletionsOptions } from './held.ts';
 import { Limits } from './limits.ts';
 import { Pods } from './pods.ts';
 
+/** Aspects of a target from whose keys objects of their own are derived. */
+export type DerivedAspect = 'mirrored' | 'members' | 'exports';
+
 export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'> {
   readonly link: string;
   readonly cluster: string;
@@ -46,10 +49,11 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   /** Returns the keys of the ServiceImports that the cluster is part of. @default - there are none */
   readonly parts?: (() => Iterable<string>) | undefined;
   /**
-   * Returns the target Services of which something is being written: they may have a mirror that is not known yet.
+   * Returns the keys of each aspect of which something is being written: what is derived from them may be there and not
+   * be known yet.
    * @default - none
    */
-  readonly underWay?: (() => Iterable<string>) | undefined;
+  readonly underWay?: ((aspect: DerivedAspect) => Iterable<string>) | undefined;
 }
 
 /** What is known about one mirrored Service of the target. */
@@ -107,7 +111,9 @@ export class ServedTarget {
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
-    const { underWay = () => [] } = options;
+    // What is there counts once something is derived from it; what is gone, as soon as something may be (L189).
+    const begun = (aspect: DerivedAspect): readonly string[] =>
+      [...(options.underWay?.(aspect) ?? [])].filter((key) => target[aspect].get(key) === undefined);
     const { listener, policy = () => undefined } = options;
     const target = admittedOf(options.target, policy);
     this.#target = target;
@@ -120,11 +126,7 @@ export class ServedTarget {
       what: 'Services',
       aspect: target.mirrored,
       losses: losses.sort((key) => key),
-      made: () => {
-        // An export that is there counts once it is mirrored; one that is gone, as soon as it may be (L189).
-        const begun = [...underWay()].filter((key) => target.mirrored.get(key) === undefined);
-        return [...source.keysOf(cluster), ...begun].filter((key) => key !== PROBE_KEY);
-      },
+      made: () => [...source.keysOf(cluster), ...begun('mirrored')].filter((key) => key !== PROBE_KEY),
       isServed: (key) => source.ownedBy({ cluster, key }).services.length > 0,
       since: (key) => createdAt(target.mirrored.get(key)?.service),
     });
@@ -148,7 +150,7 @@ export class ServedTarget {
       what: 'members of federated Services',
       aspect: target.members,
       losses: losses.sort((key) => `${key}@${cluster}`),
-      made: () => source.membershipsOf(cluster),
+      made: () => [...source.membershipsOf(cluster), ...begun('members')],
       since: (key) => createdAt(target.members.get(key)),
     });
     this.exports = new Certain({
@@ -156,7 +158,7 @@ export class ServedTarget {
       what: 'Services by ServiceExports',
       aspect: target.exports,
       losses: losses.sort((key) => `${key}!${cluster}`),
-      made: parts,
+      made: () => [...parts(), ...begun('exports')],
       since: (key) => target.exports.since(key),
     });
     this.sorts = [this.mirrored, this.pods, this.members, this.exports];

@@ -1,5 +1,5 @@
 /** Histories that once failed, shrunk: each the fewest commands that showed a defect, and the rule it broke. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Command } from './command.ts';
 import { run } from './run.ts';
 
@@ -427,15 +427,40 @@ test('of a crowd, pods that are gone already do not count when headless Services
   expect(await run({ ...history, commands, crowd }, 1)).toBeUndefined();
 });
 
-test('of mirrors that are lost, those whose creation has not been answered are counted too (E6, L189)', async () => {
-  const commands: readonly Command[] = [
-    { do: 'fail', at: 'east', how: 'hang after', fraction: 0.3, times: 16 },
+describe('of what is lost, that whose creation has not been answered is counted too (E6, L189):', () => {
+  const unanswered = (times: number, ...put: readonly Command[]): readonly Command[] => [
+    { do: 'fail', at: 'east', how: 'hang after', fraction: 0.3, times },
     { do: 'silence watches', at: 'east' },
-    { do: 'put many', link: 'west' },
+    ...put,
     { do: 'wait', ms: 1000 },
-    { do: 'lose all', link: 'west' },
   ];
-  expect(await run({ endpoints: 'slices', commands, replicas: 1, clocks: [] }, 2)).toBeUndefined();
+  const common = { endpoints: 'slices', replicas: 1, clocks: [] } as const;
+  const many: readonly Command[] = [
+    { do: 'put many', link: 'west' },
+    { do: 'wait', ms: 4000 },
+  ];
+
+  test('mirrors', async () => {
+    const put = unanswered(16, { do: 'put many', link: 'west' });
+    expect(await run({ ...common, commands: [...put, { do: 'lose all', link: 'west' }] }, 2)).toBeUndefined();
+  });
+
+  test('memberships', async () => {
+    const federate = (_: unknown, index: number): Command => ({
+      ...{ do: 'federate', link: 'west', namespace: 'shop' },
+      ...{ name: `many-${index}`, member: true },
+    });
+    const put = unanswered(8, ...Array.from({ length: 12 }, federate));
+    const commands: readonly Command[] = [...many, ...put, { do: 'lose all', link: 'west' }];
+    const federation = { west: 'gateway', bar: 'gateway' } as const;
+    expect(await run({ ...common, commands, federation }, 1)).toBeUndefined();
+  });
+
+  test('parts in ServiceImports', async () => {
+    const put = unanswered(8, { do: 'export many', link: 'west', exported: true });
+    const commands: readonly Command[] = [...many, ...put, { do: 'lose exports', link: 'west' }];
+    expect(await run({ ...common, commands, imports: true }, 1)).toBeUndefined();
+  });
 });
 
 test.each(OF_PODS)('%s', { timeout: 120_000 }, async (_, commands) => {

@@ -49,7 +49,10 @@ export interface SessionFindings extends GatewayFindings {
   /** Condition `TargetWithinLimits`: whether all that the target exports is within the limits (rule E10). */
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
-  /** Whether it is known that nothing prevents the work now. A former reason why `Synced` is False is then over. */
+  /**
+   * Whether it is known that nothing prevents the work now, or that another holder of the Lease does it. A former reason
+   * why `Synced` is False is then over.
+   */
   readonly isUnhindered: boolean;
   /** Number of deletions that the mass-deletion guard holds (rule E6). */
   readonly pruneHeld: number;

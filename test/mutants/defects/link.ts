@@ -407,7 +407,7 @@ export const LINK: readonly Defect[] = [
     tests: ['test/simulation/regressions.test.ts'],
     name: 'L189 a session does not tell the guard what is being written',
     rule: 'L189',
-    find: 'underWay: () => this.#mirrors.underWay',
+    find: 'underWay: (aspect) => this.#underWay(aspect)',
     replace: 'underWay: () => []',
   },
 ];

@@ -221,7 +221,7 @@ export const RUNTIME: readonly Defect[] = [
     tests: ['test/operator/runtime/derivation.test.ts'],
     name: 'L184 what is being reconciled is not reconciled again with all keys',
     rule: 'L184',
-    find: 'new Set([...this.#options.derivation.keys(), ...this.underWay])',
+    find: 'new Set([...this.#options.derivation.keys(), ...this.#controller.underWay])',
     replace: 'new Set(this.#options.derivation.keys())',
   },
 ];

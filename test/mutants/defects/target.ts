@@ -134,7 +134,7 @@ export const TARGET: readonly Defect[] = [
     tests: ['test/operator/served/held.test.ts'],
     name: 'L189 mirrors that are being written are not counted of what is lost',
     rule: 'L189',
-    find: 'return [...source.keysOf(cluster), ...begun].filter(',
-    replace: 'return [...source.keysOf(cluster)].filter(',
+    find: "made: () => [...source.keysOf(cluster), ...begun('mirrored')].filter(",
+    replace: 'made: () => [...source.keysOf(cluster)].filter(',
   },
 ];

@@ -197,6 +197,7 @@ class World {
         leave: () => undefined,
         add: () => undefined,
         interrupt: () => sleep(this.writingMs),
+        underWayOf: () => [],
       },
       imports: {
         join: () => undefined,
@@ -204,6 +205,7 @@ class World {
         add: () => undefined,
         addAll: () => undefined,
         partsOf: () => new Set(this.kept),
+        underWayOf: () => [],
         endingOf: () => [],
         keptOf: () => this.kept,
       },

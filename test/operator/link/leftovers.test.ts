@@ -141,6 +141,7 @@ describe('the removal of what a Link left (E5)', () => {
       add: () => undefined,
       addAll: () => undefined,
       partsOf: () => new Set(ending),
+      underWayOf: () => [],
       endingOf: () => ((asked += 1), ending),
       keptOf: () => [],
     };

@@ -88,7 +88,9 @@ describe('Synced', () => {
   it('is prevented by nothing that is known while the source cluster is read and the Lease is held (L188)', () => {
     expect(findingsOf(PARTS).isUnhindered).toBe(true);
     expect(findingsOf({ ...PARTS, source: { refusal: undefined, size: 1 } }).isUnhindered).toBe(false);
-    expect(findingsOf({ ...PARTS, lease: { ...PARTS.lease, isHeld: false } }).isUnhindered).toBe(false);
+    const unknown = { ...PARTS.lease, isHeld: false };
+    expect(findingsOf({ ...PARTS, lease: unknown }).isUnhindered).toBe(false);
+    expect(findingsOf({ ...PARTS, lease: { ...unknown, heldBy: 'another' } }).isUnhindered).toBe(true);
     const lease = { ...PARTS.lease, problem: 'leases is forbidden' };
     expect(findingsOf({ ...PARTS, lease }).isUnhindered).toBe(false);
   });

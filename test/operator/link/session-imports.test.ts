@@ -56,6 +56,7 @@ describe('a session that reads nothing but ServiceExports', () => {
       add: nothing,
       addAll: nothing,
       partsOf: () => new Set<string>(),
+      underWayOf: () => [],
     };
     const env = { ...(await stage.environment()), imports } as unknown as Environment;
     report = new RecordedReport();

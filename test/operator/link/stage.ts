@@ -93,7 +93,10 @@ export class Stage {
     const interruptions = new Interruptions();
     const { hasCeased } = this;
     const nothing = (): void => undefined;
-    const federations = { join: nothing, leave: nothing, add: nothing, interrupt: () => Promise.resolve() };
+    const federations = {
+      ...{ join: nothing, leave: nothing, add: nothing, interrupt: () => Promise.resolve() },
+      underWayOf: () => [],
+    };
     const discovery = { has: () => true };
     return {
       federations,

@@ -17,7 +17,7 @@ let unknown: Set<string>;
 /** Keys that have mirrors. */
 let mirrored: Set<string>;
 /** Keys of which something is being written. */
-let underWay: Set<string>;
+let underWay: Record<'mirrored' | 'members' | 'exports', Set<string>>;
 /** Keys of members of federated Services in the target, and of memberships here. */
 let members: Set<string>;
 let federated: Set<string>;
@@ -48,7 +48,8 @@ const exporting = <T>(exported: () => ReadonlySet<string>, value: T): Aspect<T> 
 });
 
 beforeEach(() => {
-  [exported, unknown, mirrored, underWay] = [new Set(), new Set(), new Set(), new Set()];
+  [exported, unknown, mirrored] = [new Set(), new Set(), new Set()];
+  underWay = { mirrored: new Set(), members: new Set(), exports: new Set() };
   [members, federated] = [new Set(), new Set()];
   [serviceExports, parts] = [new Set(), new Set()];
   report = new RecordedReport();
@@ -84,7 +85,7 @@ function servedTarget(): ServedTarget {
     report,
     isHeadless: () => true,
     parts: () => parts,
-    underWay: () => underWay,
+    underWay: (aspect) => underWay[aspect],
   });
   const changed = (keys: Iterable<string>): void => {
     for (const key of keys) released.add(key);
@@ -131,15 +132,28 @@ describe('deletions that a list asks for (E6)', () => {
   });
 
   it('are counted of mirrors that are being written, but exports only once they are mirrored (L189)', () => {
-    [mirrored, underWay, exported] = [new Set(keysOf(12)), new Set(keysOf(30, 'bank')), new Set(keysOf(30, 'bank'))];
+    [mirrored, exported] = [new Set(keysOf(12)), new Set(keysOf(30, 'bank'))];
+    underWay.mirrored = new Set(exported);
     held.relisted(undefined);
     expect(held.count).toBe(12);
-    exported = new Set([...mirrored, ...underWay]);
+    exported = new Set([...mirrored, ...underWay.mirrored]);
     held.relisted(undefined);
     expect(held.count).toBe(0);
-    [mirrored, underWay, exported] = [new Set(keysOf(8)), new Set(keysOf(12)), new Set()];
+    [mirrored, exported] = [new Set(keysOf(8)), new Set()];
+    underWay.mirrored = new Set(keysOf(12));
     held.relisted(undefined);
     expect(held.count).toBe(12);
+  });
+
+  it('are counted of memberships and of parts in ServiceImports that are being written (L189)', () => {
+    federated = new Set(keysOf(8));
+    underWay.members = new Set(keysOf(12));
+    held.relisted(undefined);
+    expect([held.count, target.members.decides('shop/web-11')]).toEqual([12, false]);
+    parts = new Set(keysOf(8));
+    underWay.exports = new Set(keysOf(12));
+    held.relisted(undefined);
+    expect([held.count, target.exports.decides('shop/web-11')]).toEqual([24, false]);
   });
 
   it('are counted of parts in ServiceImports as of mirrors, and apart from them', () => {
