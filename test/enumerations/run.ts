@@ -19,6 +19,11 @@ export interface Step {
   readonly forgets?: string;
   /** Why who is stopped amidst it does not come to the same end. @default it does */
   readonly isLostBy?: string;
+  /**
+   * Whether what comes of it names this operator only if that was known when it was made: a missing mark alone causes no write (I9).
+   * @default false
+   */
+  readonly mayLackMark?: boolean;
   /** Writes that record what was done, by `<type> <Kind> <namespace>/<name>`: who is stopped before knows nothing of it. @default none */
   readonly isRecordedBy?: RegExp;
   /** Time without a write after which all is at rest. @default as that of the scene */

@@ -86,7 +86,7 @@ const besideLinkerd: Run = {
       name: 'one that cannot join',
       act: (users) => users.service('west', 'web', { member: true, exported: 'none', kind: 'headless' }),
     },
-    { name: 'one here', act: (users) => users.service('source', 'web', { member: true }) },
+    { name: 'one here', act: (users) => users.service('source', 'web', { member: true }), mayLackMark: true },
     {
       name: 'it is not selected',
       act: (users) => users.editLink('west', { federatedServiceSelector: { matchLabels: { nobody: 'has-this' } } }),
