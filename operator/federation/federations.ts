@@ -51,9 +51,9 @@ export class Federations implements Federation, DiscoveryListener {
   }
 
   underWayOf(cluster: string): readonly string[] {
-    const isMember = ({ admission }: FederationDecision): boolean =>
-      admission.members.some((each) => each.target?.link.cluster === cluster);
-    return [...this.#controller.underWay].flatMap(([key, decision]) => (isMember(decision) ? [key] : []));
+    return this.#controller.underWay(({ admission }) =>
+      admission.members.some(({ target }) => target?.link.cluster === cluster),
+    );
   }
 
   add(key: string): void {

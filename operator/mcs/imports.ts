@@ -109,9 +109,9 @@ export class Imports implements ServiceImports, ImportListener {
   }
 
   underWayOf(cluster: string): readonly string[] {
-    const isPart = ({ sources = [] }: ImportDecision): boolean =>
-      sources.some(({ exporter }) => targetOf(exporter)?.link.cluster === cluster);
-    return [...this.#controller.underWay].flatMap(([key, decision]) => (isPart(decision) ? [key] : []));
+    return this.#controller.underWay(({ sources = [] }) =>
+      sources.some(({ exporter }) => targetOf(exporter)?.link.cluster === cluster),
+    );
   }
 
   endingOf(cluster: string): readonly string[] {

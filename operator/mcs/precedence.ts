@@ -40,10 +40,10 @@ export function remainingOrder(
   stays: readonly Exporter[],
   known: ReadonlySet<string>,
 ): string | undefined {
-  const clusters = new Set(stays.map((each) => targetOf(each)?.link.cluster ?? ''));
+  const clusters = new Set<string | undefined>(stays.map((each) => targetOf(each)?.link.cluster ?? ''));
   return recordedOrder(observed)
     ?.split(',')
-    .filter((entry) => known.has(entry) || clusters.has(clusterOf(entry) ?? '?'))
+    .filter((entry) => known.has(entry) || clusters.has(clusterOf(entry)))
     .join(',');
 }
 

@@ -118,8 +118,7 @@ export class Mirrors implements AspectListener, MirrorFollower {
 
   /** The keys of which a mirror is being written: it may be there and not be known yet. */
   get underWay(): readonly string[] {
-    const isMade = (decision: DecidedKey): boolean => 'shape' in decision && MADE.has(decision.shape.kind);
-    return [...this.#controller.underWay].flatMap(([key, decision]) => (isMade(decision) ? [key] : []));
+    return this.#controller.underWay((decision) => 'shape' in decision && MADE.has(decision.shape.kind));
   }
 
   /**

@@ -180,11 +180,11 @@ export class DerivationController<O, D, R extends Reason> {
   }
 
   /**
-   * The keys of which something is being written, and what was last decided about each: objects may be there that are
-   * not known yet.
+   * Returns the keys that are being reconciled and about which this was last decided. What is written of them may be
+   * there and not be known yet.
    */
-  get underWay(): ReadonlyMap<string, D> {
-    return this.#decided;
+  underWay(isSuch: (decision: D) => boolean): readonly string[] {
+    return [...this.#decided].flatMap(([key, decision]) => (isSuch(decision) ? [key] : []));
   }
 
   /** Reconciles all keys. Called when something that concerns all of them has changed. */
