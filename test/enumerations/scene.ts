@@ -5,6 +5,7 @@
 import { sleep } from '../../operator/kube/backoff.ts';
 import type { FlagValues } from '../../operator/config/flags.ts';
 import { LINKS_NAMESPACE, namespace } from '../support/builders.ts';
+import type { RequestInfo } from '../cluster/simulated/request.ts';
 import { HistoryCluster, type Request } from '../simulation/cluster.ts';
 import { Operators } from '../simulation/operators.ts';
 import { Internet } from '../simulation/world/internet.ts';
@@ -17,7 +18,8 @@ import { Writes } from './writes.ts';
 
 export const TARGETS = ['west', 'bar'] as const;
 export type TargetName = (typeof TARGETS)[number];
-export type ClusterName = TargetName | 'source';
+export const CLUSTERS = ['source', ...TARGETS] as const;
+export type ClusterName = (typeof CLUSTERS)[number];
 
 /** How a scene is set. */
 export interface Setting {
@@ -102,6 +104,20 @@ export class Scene {
 
   get state(): State {
     return stateOf(this.source.objects());
+  }
+
+  /** Ends the operator, and starts it again. */
+  restart(how: 'stop' | 'kill', downMs = 1_000): void {
+    this.operators.end(0, how);
+    this.world.after(this.world.users, downMs, () => this.operators.start(0));
+  }
+
+  /** Has a listener told of each request to a cluster, as an API server reads it. */
+  listen(cluster: ClusterName, listener: (request: RequestInfo) => void): void {
+    this.clusters[cluster].faults.latency(0, (request) => {
+      listener(request);
+      return false;
+    });
   }
 
   /** Waits until nothing is written any more, Leases and Events left out. Complains if that does not end. */

@@ -27,17 +27,12 @@ interface Event {
 const DOWN_MS = 3_000;
 const HOUR_MS = 3_600_000;
 
-const again = (scene: Scene, how: 'stop' | 'kill'): void => {
-  scene.operators.end(0, how);
-  scene.world.after(scene.world.users, DOWN_MS, () => scene.operators.start(0));
-};
-
 /** The replica that has made the last write. */
 const leaderOf = ({ writes }: Scene): number => Number(/^linkspan-(\d)/.exec(writes.all.at(-1)?.process ?? '')?.[1]);
 
 const EVENTS: Readonly<Record<string, Event>> = {
-  'a restart': { isStart: true, happen: (scene) => again(scene, 'stop') },
-  'a crash': { isStart: true, happen: (scene) => again(scene, 'kill') },
+  'a restart': { isStart: true, happen: (scene) => scene.restart('stop', DOWN_MS) },
+  'a crash': { isStart: true, happen: (scene) => scene.restart('kill', DOWN_MS) },
   'a change of leader': {
     setting: { replicas: 2 },
     isStart: true,

@@ -6,6 +6,7 @@ import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import type { PlanClass } from '../plan.ts';
 import { course } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
+import { CLUSTERS } from '../scene.ts';
 
 interface Data {
   readonly run: string;
@@ -34,12 +35,11 @@ export const questions: PlanClass<Data> = {
     const problems: string[] = [];
     const { complaints } = await course(run, {
       begin: (scene) => {
-        for (const [cluster, { faults }] of Object.entries(scene.clusters)) {
-          faults.latency(0, (request) => {
+        for (const cluster of CLUSTERS) {
+          scene.listen(cluster, (request) => {
             const object = askedFor(request);
             const question = `${object} of ${cluster}`;
             if (object !== undefined) asked.set(question, (asked.get(question) ?? 0) + 1);
-            return false;
           });
         }
       },

@@ -8,7 +8,7 @@ import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import type { PlanClass } from '../plan.ts';
 import { course, differences, reference, type Run } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
-import type { ClusterName } from '../scene.ts';
+import { type ClusterName, CLUSTERS } from '../scene.ts';
 
 const HOWS = ['goes on', 'starts anew'] as const;
 type How = (typeof HOWS)[number];
@@ -22,13 +22,10 @@ interface Data {
   readonly resource: string;
 }
 
-/** How long the operator is down. */
-const DOWN_MS = 1_000;
 /** Within which it is asked again whether something may be read. */
 const ASKED_MS = 1_800_000;
 const LOOK_MS = 5_000;
 
-const CLUSTERS = ['source', 'west', 'bar'] as const;
 /** What is said of a request that is denied. */
 const DENIED = '(403)';
 
@@ -47,9 +44,8 @@ async function listedIn(run: Run): Promise<ReadonlyMap<ClusterName, ReadonlySet<
       for (const name of CLUSTERS) {
         const resources = new Set<string>();
         listed.set(name, resources);
-        scene.clusters[name].faults.latency(0, ({ verb, resource }) => {
+        scene.listen(name, ({ verb, resource }) => {
           if (verb === 'list') resources.add(resource);
-          return false;
         });
       }
     },
@@ -99,14 +95,12 @@ export const denials: PlanClass<Data> = {
           match: (request) => isRead(request) && refused.add(askedBy(request)).size > 0,
         });
         faults.dropWatches(isRead);
-        if (how === 'goes on') return;
-        scene.operators.end(0, 'stop');
-        scene.world.after(scene.world.users, DOWN_MS, () => scene.operators.start(0));
+        if (how === 'starts anew') scene.restart('stop');
       },
       after: async (scene, at) => {
         if (at !== step) return;
         grant();
-        scene.clusters[cluster].faults.latency(0, (request) => isRead(request) && refused.delete(askedBy(request)));
+        scene.listen(cluster, (request) => isRead(request) && refused.delete(askedBy(request)));
         for (let waitedMs = 0; refused.size > 0 && waitedMs < ASKED_MS; waitedMs += LOOK_MS) await sleep(LOOK_MS);
         await scene.rest(run.steps[step]?.restMs);
       },

@@ -94,10 +94,9 @@ const withoutServiceRun: Run = {
     linked,
     {
       name: 'the target is away, and the operator starts',
-      act: (users, { operators, world }) => {
+      act: (users, scene) => {
         users.in('west').goDown();
-        operators.end(0, 'stop');
-        world.after(world.users, 1_000, () => operators.start(0));
+        scene.restart('stop');
       },
       ...AWAY,
     },
@@ -249,10 +248,9 @@ const unseenLossRun: Run = {
     },
     {
       name: 'lost at once',
-      act: (users, { operators, world }) => {
-        operators.end(0, 'kill');
+      act: (users, scene) => {
+        scene.restart('kill');
         users.in('west').faults.wipe(({ kind }) => kind === 'Service');
-        world.after(world.users, 1_000, () => operators.start(0));
       },
       hasPast: true,
     },
