@@ -146,7 +146,16 @@ export class Link implements LinkReport {
     const { namespace, name } = this.#options;
     const found = this.#work?.findings() ?? NO_FINDINGS;
     if (found.mirrors !== undefined) this.#isCleared = false;
-    return { ...found, ...(this.#isCleared && CLEARED), namespace, name, generation, accepted: this.#accepted };
+    const isServed = this.#work !== undefined;
+    return {
+      ...found,
+      ...(this.#isCleared && CLEARED),
+      namespace,
+      name,
+      generation,
+      accepted: this.#accepted,
+      isServed,
+    };
   }
 
   #measure(

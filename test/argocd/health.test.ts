@@ -22,6 +22,7 @@ const WELL: LinkFindings = {
   generation: 1,
   settingsGeneration: 1,
   accepted: yes,
+  isServed: true,
   credentials: yes,
   reachable: yes,
   withinLimits: yes,

@@ -1,5 +1,6 @@
 /** A reference run: what users do, step by step, each once all is at rest. What it comes to is what each plan is judged by. */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import { conditionsOf } from '../simulation/link-users.ts';
 import { inScene, type Scene, type Setting } from './scene.ts';
 import { differentStates, type State } from './state.ts';
 import { Users } from './users.ts';
@@ -99,7 +100,8 @@ export async function course(run: Run, disturbance: Disturbance = {}): Promise<C
   );
   const touched = run.steps.flatMap((step, index) => touchedIn(step, writes.slice(...between(begun, index))));
   const hidden = states.flatMap((state, index) => hiddenIn(run.steps[index]!, state));
-  return { states, objects, begun, writes, complaints: [...complaints, ...touched, ...hidden] };
+  const old = objects.flatMap((each, index) => oldIn(run.steps[index]!, each));
+  return { states, objects, begun, writes, complaints: [...complaints, ...touched, ...hidden, ...old] };
 }
 
 /** The numbers of the writes after which a step began and ended; none if it never began. */
@@ -117,6 +119,21 @@ const hiddenIn = ({ name, shows = {} }: Step, state: State): readonly string[] =
   Object.entries(shows)
     .filter(([id, text]) => state.get(id)?.includes(text) !== true)
     .map(([id, text]) => `${id} does not show ${text} after "${name}"`);
+
+/** Conditions of a Link that tell of no target. */
+const OF_LINK: readonly unknown[] = ['Accepted', 'Ready', 'PruneHeld'];
+
+/** What suspended Links still say of their targets, at which nobody looks any more (H9). */
+const oldIn = ({ name }: Step, objects: readonly KubeObject[]): readonly string[] =>
+  objects
+    .filter((object) => conditionsOf(object).some(({ type, reason }) => type === 'Accepted' && reason === 'Suspended'))
+    .flatMap((link) =>
+      conditionsOf(link)
+        .filter(({ type, status }) => !OF_LINK.includes(type) && status !== 'Unknown')
+        .map(
+          ({ type, status }) => `Link ${link.metadata.name} says ${type} ${status} after "${name}", and is suspended`,
+        ),
+    );
 
 const references = new Map<string, Promise<Course>>();
 

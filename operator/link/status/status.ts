@@ -26,7 +26,7 @@ import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } fro
 /**
  * What is known about a Link. While the verdict for a condition is undefined, the status keeps that condition if it is
  * about the same generation of the Link as the findings. So an operator that starts does not overwrite the condition
- * with `Unknown`.
+ * with `Unknown`. A Link that is neither accepted nor served keeps none.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
@@ -34,6 +34,8 @@ export interface LinkFindings extends SessionFindings {
   /** Present generation of the Link, which conditions `Accepted` and `Ready` are about. */
   readonly generation: number;
   readonly accepted: Verdict;
+  /** Whether a session serves the Link. */
+  readonly isServed: boolean;
 }
 
 /** Findings of a Link's session. */
@@ -112,6 +114,7 @@ export const NO_FINDINGS: SessionFindings = {
 };
 
 const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
+const NOT_SERVED = verdict('Unknown', 'Pending', 'the Link is not served: see condition Accepted');
 
 export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now: Date): LinkStatusPatch {
   const { generation, settingsGeneration = generation, mirrors, notAdmitted } = findings;
@@ -193,7 +196,13 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
   const { accepted, generation, settingsGeneration = generation, pruneHeld } = findings;
   const written = (type: string): Condition | undefined =>
     before.conditions?.find((each) => each.type === type && each.observedGeneration === settingsGeneration);
-  const known = (type: string, found: Verdict | undefined): Verdict => found ?? written(type) ?? UNKNOWN;
+  const kept = (type: string): Verdict | undefined => {
+    // What was found holds no longer while nobody looks.
+    if (!findings.isServed && accepted.status === 'False') return NOT_SERVED;
+    const is = written(type);
+    return is?.message === NOT_SERVED.message ? undefined : is;
+  };
+  const known = (type: string, found: Verdict | undefined): Verdict => found ?? kept(type) ?? UNKNOWN;
   const isOver = findings.isUnhindered && written('Synced')?.status === 'False';
   const all = {
     Accepted: accepted,

@@ -2,7 +2,7 @@
  * Reads the audit log that a kube-apiserver writes, as entries in the form both backings share. The requests by which
  * the test cluster itself asks how far the log has come are left out.
  */
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { AuditEntry } from '../types.ts';
 
 /** As much of an `audit.k8s.io/v1` Event as is used. */
@@ -53,7 +53,10 @@ export class AuditLog {
 
   /** Entries since the last {@link clear}, oldest first. */
   async read(): Promise<readonly AuditEntry[]> {
-    const events = (await this.#text()).split('\n').filter((line) => line !== '');
+    const events = (await this.#lines())
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '');
     return events
       .map((line) => JSON.parse(line) as AuditEvent)
       .filter((event) => !event.requestURI.startsWith(MARKER_URI))
@@ -62,25 +65,21 @@ export class AuditLog {
 
   /** Forgets the entries so far. */
   async clear(): Promise<void> {
-    this.#from = await stat(this.file).then(
-      ({ size }) => size,
-      () => 0,
-    );
+    this.#from += (await this.#lines()).length;
   }
 
   /** Whether the request with this marker has been logged. */
   async reached(marker: string): Promise<boolean> {
-    return (await this.#text()).includes(MARKER_URI + marker);
+    return (await this.#lines()).includes(MARKER_URI + marker);
   }
 
   /** Whole lines only: the last one may be half written. */
-  async #text(): Promise<string> {
+  async #lines(): Promise<Buffer> {
     const file = await open(this.file);
     try {
-      const { size } = await file.stat();
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - this.#from), 0, size - this.#from, this.#from);
-      const text = buffer.toString('utf8', 0, bytesRead);
-      return text.slice(0, text.lastIndexOf('\n') + 1);
+      const length = (await file.stat()).size - this.#from;
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, this.#from);
+      return buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1);
     } finally {
       await file.close();
     }

@@ -37,6 +37,7 @@ const conditionTypes = (): readonly string[] => {
     name: 'west',
     generation: 1,
     accepted: verdict('True', 'Accepted', ''),
+    isServed: false,
   };
   return linkStatus(findings, {}, new Date(0)).conditions.map(({ type }) => type);
 };

@@ -410,4 +410,12 @@ export const LINK: readonly Defect[] = [
     find: 'underWay: (aspect) => this.#underWay(aspect)',
     replace: 'underWay: () => []',
   },
+  {
+    file: 'operator/link/status/status.ts',
+    tests: ['test/operator/link/status/status.test.ts'],
+    name: 'L190 a suspended Link still says what was found of its target',
+    rule: 'L190',
+    find: "if (!findings.isServed && accepted.status === 'False') return NOT_SERVED;",
+    replace: "if (!findings.isServed && accepted.status === 'Unknown') return NOT_SERVED;",
+  },
 ];

@@ -72,6 +72,7 @@ describe('a status that is read back (G1, L47)', () => {
       name: 'west',
       generation: 1,
       accepted: verdict('True', 'Accepted', ''),
+      isServed: true,
       mirrors: new Map([['shop/web', mirrored({ namespace: 'shop', name: 'web' }, 'west', '')]]),
     };
     fc.assert(

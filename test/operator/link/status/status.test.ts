@@ -17,6 +17,7 @@ const FINE: LinkFindings = {
   generation: 3,
   settingsGeneration: 3,
   accepted: yes,
+  isServed: true,
   credentials: yes,
   reachable: yes,
   withinLimits: yes,
@@ -195,6 +196,19 @@ describe('the conditions of a Link (G1)', () => {
   it('are of the generation of the Link where nothing serves it', () => {
     const { conditions } = statusOf({ ...NO_FINDINGS });
     expect(new Set(conditions.map((each) => each.observedGeneration))).toEqual(new Set([3]));
+  });
+
+  it('say nothing of a target while the Link is left to others, and are found anew afterwards (H9, L190)', () => {
+    const before = linkStatus({ ...FINE, reachable: no }, {}, T1);
+    const unserved = { ...FINE, ...NO_FINDINGS, isServed: false };
+    const starting = linkStatus(unserved, before, T2);
+    expect(conditionOf(starting, 'TargetReachable')).toMatchObject({ status: 'False', reason: 'Broken' });
+    const left = linkStatus({ ...unserved, accepted: no }, before, T2);
+    const ofTarget = left.conditions.filter(({ type }) => !['Ready', 'Accepted', 'PruneHeld'].includes(type));
+    expect(ofTarget.map(({ status, reason }) => `${status} ${reason}`)).toEqual(Array(6).fill('Unknown Pending'));
+    const resumed = linkStatus(unserved, left, T2);
+    expect(conditionOf(resumed, 'TargetReachable')).toMatchObject({ status: 'Unknown', message: 'not known yet' });
+    expect(conditionOf(resumed, 'Ready').message).toBe('CredentialsValid is not known yet');
   });
 
   it('leave those of others alone', () => {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
-import { link, LINKS_NAMESPACE } from '../../../support/builders.ts';
+import { credentials, link, LINKS_NAMESPACE } from '../../../support/builders.ts';
 import { deploymentRef, LinkerdDeployment, seedMirrors, serveDeployments } from '../../../support/linkerd-install.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
@@ -162,6 +162,27 @@ onEachBacking('a hand-over of linkspan migrate', (backing) => {
       expect(await ended, stderr()).toBe(0);
       expect(await holder()).toBe('linkspan-0');
       expect((await linkspanHere('migrate', 'west', '--back', '--apply', ...flags())).code).toBe(0);
+      expect(await replicas()).toEqual([1, undefined]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    'is kept by no obstacle that was found before the Link was suspended (H9, L190)',
+    async () => {
+      const suspend = (value: string | null): Promise<unknown> =>
+        clusters.east.patch(link('west'), { metadata: { annotations: { [SUSPENDED]: value } } });
+      const valid = async (): Promise<unknown> => (await clusters.condition('CredentialsValid'))?.status;
+      await suspend(null);
+      await standsBy();
+      await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfigFor('nobody')));
+      await eventually('the target refuses the token', async () => (await valid()) === 'False');
+      await suspend('true');
+      await eventually('nobody looks at it any more', async () => (await valid()) === 'Unknown');
+      await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfig));
+      const { code, stderr } = await migrate('--timeout=30s');
+      expect(code, stderr).toBe(0);
+      expect((await migrate('--back')).code).toBe(0);
       expect(await replicas()).toEqual([1, undefined]);
     },
     SLOW_MS,
