@@ -20,11 +20,12 @@ export interface Step {
   readonly forgets?: string;
   /** Why who is stopped amidst it does not come to the same end. @default it does */
   readonly isLostBy?: string;
-  /**
-   * Whether what comes of it names this operator only if that was known when it was made: a missing mark alone causes no write (I9).
-   * @default false
-   */
-  readonly mayLackMark?: boolean;
+  /** What may differ, by a rule, where something was not to be read while it happened. @default nothing */
+  readonly unread?: {
+    /** Plural of what was not to be read. @default anything */
+    readonly resource?: string;
+    readonly differs: RegExp;
+  };
   /** Writes that record what was done, by `<type> <Kind> <namespace>/<name>`: who is stopped before knows nothing of it. @default none */
   readonly isRecordedBy?: RegExp;
   /** Time without a write after which all is at rest. @default as that of the scene */

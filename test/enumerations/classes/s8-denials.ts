@@ -29,8 +29,6 @@ const LOOK_MS = 5_000;
 /** What is said of a request that is denied. */
 const DENIED = '(403)';
 
-const UNMARKED = /: metadata\.annotations\.linkspan\.dev\/operator is undefined, not "[^"]+"$/;
-
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 const askedBy = ({ path, query }: RequestInfo): string =>
@@ -105,13 +103,14 @@ export const denials: PlanClass<Data> = {
         await scene.rest(run.steps[step]?.restMs);
       },
     });
-    const { forgets, mayLackMark = false } = run.steps[step]!;
-    const isMark = (problem: string): boolean => mayLackMark && UNMARKED.test(problem);
+    const { forgets, unread } = run.steps[step]!;
+    const isRight = (problem: string): boolean =>
+      unread?.differs.test(problem) === true && (unread.resource ?? resource) === resource;
     const stale = [...(found.states[step] ?? [])].filter(([, text]) => text.includes(DENIED));
     return [
       // Where more depends on what was known before, another state is as right.
       ...(forgets === undefined
-        ? differences(run, wanted, found, step).filter((each) => !isMark(each))
+        ? differences(run, wanted, found, step).filter((each) => !isRight(each))
         : found.complaints),
       ...stale.map(([id, text]) => `${id} still says that something may not be read: ${text}`),
     ];

@@ -71,6 +71,9 @@ function putLease(users: Users, holderIdentity: string): void {
   });
 }
 
+/** A missing mark alone causes no write. */
+const MARK = /: metadata\.annotations\.linkspan\.dev\/operator is undefined, not "[^"]+"$/;
+
 /** A Link whose Lease a controller of Linkerd's still holds: what it selects says all the same whose a federated Service is (I9). */
 const besideLinkerd: Run = {
   name: 'federate, gateway, beside Linkerd',
@@ -86,7 +89,7 @@ const besideLinkerd: Run = {
       name: 'one that cannot join',
       act: (users) => users.service('west', 'web', { member: true, exported: 'none', kind: 'headless' }),
     },
-    { name: 'one here', act: (users) => users.service('source', 'web', { member: true }), mayLackMark: true },
+    { name: 'one here', act: (users) => users.service('source', 'web', { member: true }), unread: { differs: MARK } },
     {
       name: 'it is not selected',
       act: (users) => users.editLink('west', { federatedServiceSelector: { matchLabels: { nobody: 'has-this' } } }),
@@ -115,6 +118,11 @@ const preferredRun: Run = {
         for (const name of ['web', 'pay']) users.failover(name, { service: name, backends: [{ service: name }] });
       },
       untouched: /^HTTPRoute shop\/(web|pay)-/,
+      // No kind that a ServiceFailover does without keeps it waiting, and what has been made goes on.
+      unread: {
+        resource: 'httproutes',
+        differs: /HTTPRoute shop\/web-80 |^ServiceFailover shop\/web: status\.(active|backends\.0\.weight) /,
+      },
     },
     {
       name: 'theirs go',
