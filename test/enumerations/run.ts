@@ -1,7 +1,7 @@
 /** A reference run: what users do, step by step, each once all is at rest. What it comes to is what each plan is judged by. */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { conditionsOf } from '../simulation/link-users.ts';
-import { inScene, type Scene, type Setting } from './scene.ts';
+import { type ClusterName, CLUSTERS, inScene, type Scene, type Setting } from './scene.ts';
 import { differentStates, type State } from './state.ts';
 import { Users } from './users.ts';
 import { differentLives, livesIn, type Write } from './writes.ts';
@@ -60,6 +60,8 @@ export interface Course {
   readonly writes: readonly Write[];
   /** By step: when it began, and how many writes had been made by then. */
   readonly begun: readonly { readonly writes: number; readonly atMs: number }[];
+  /** By cluster, plurals of what was listed there. */
+  readonly listed: ReadonlyMap<ClusterName, ReadonlySet<string>>;
   readonly complaints: readonly string[];
 }
 
@@ -81,11 +83,19 @@ export async function course(run: Run, disturbance: Disturbance = {}): Promise<C
   const states: State[] = [];
   const objects: (readonly KubeObject[])[] = [];
   const begun: { readonly writes: number; readonly atMs: number }[] = [];
+  const listed = new Map<ClusterName, Set<string>>();
   const { until = run.steps.length - 1 } = disturbance;
   const { value: writes = [], complaints } = await inScene(
     { ...run.setting, ...disturbance.setting },
     async (scene) => {
       const users = new Users(scene);
+      for (const name of CLUSTERS) {
+        const resources = new Set<string>();
+        listed.set(name, resources);
+        scene.listen(name, ({ verb, resource }) => {
+          if (verb === 'list') resources.add(resource);
+        });
+      }
       disturbance.begin?.(scene);
       for (const [index, step] of run.steps.slice(0, until + 1).entries()) {
         begun.push({ writes: scene.writes.all.length, atMs: scene.world.nowMs });
@@ -102,7 +112,7 @@ export async function course(run: Run, disturbance: Disturbance = {}): Promise<C
   const touched = run.steps.flatMap((step, index) => touchedIn(step, writes.slice(...between(begun, index))));
   const hidden = states.flatMap((state, index) => hiddenIn(run.steps[index]!, state));
   const old = objects.flatMap((each, index) => oldIn(run.steps[index]!, each));
-  return { states, objects, begun, writes, complaints: [...complaints, ...touched, ...hidden, ...old] };
+  return { states, objects, begun, writes, listed, complaints: [...complaints, ...touched, ...hidden, ...old] };
 }
 
 /** The numbers of the writes after which a step began and ended; none if it never began. */
