@@ -13,7 +13,15 @@ import { Grace } from './grace.ts';
 import { Keeping } from './keeping.ts';
 import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
-import { type Assignment, assignmentOf, type LinkRead, seniorityOf, type Served } from './links.ts';
+import {
+  type Assignment,
+  assignmentOf,
+  importingClusters,
+  type LinkRead,
+  selectingClusters,
+  seniorityOf,
+  type Served,
+} from './links.ts';
 import { isLinked } from './listed.ts';
 import { Records } from './records.ts';
 import { Roster } from './roster.ts';
@@ -149,6 +157,16 @@ export class Clusters {
     return this.#sessions.isMemberReady(cluster, key);
   }
 
+  /** Clusters whose Links select members of federated Services, and are to be served. */
+  get selecting(): readonly string[] {
+    return selectingClusters(this.#options.reads, this.#records.served);
+  }
+
+  /** Clusters whose Links import the target's ServiceExports, and are to be served. */
+  get importing(): readonly string[] {
+    return importingClusters(this.#options.reads, this.#records.served);
+  }
+
   /** Called when Links were listed anew. */
   linksListed(): void {
     this.#links.listed();
@@ -247,10 +265,14 @@ export class Clusters {
         this.#remove(cluster, assignment.link);
         break;
       }
-      case 'nothing':
-        if (running === undefined) break;
+      case 'nothing': {
         if (running instanceof Session) await running.revokeConfirmation();
-        return this.#end(cluster, running);
+        if (running !== undefined) return this.#end(cluster, running);
+        this.#links.judge(cluster);
+        // A session may never have held the Lease, or none was there when the Link was suspended.
+        if (assignment.suspended !== undefined) await this.#records.revokeConfirmation(assignment.suspended, signal);
+        return {};
+      }
     }
     this.#links.judge(cluster);
     return {};
@@ -362,6 +384,10 @@ export class Clusters {
       const named = this.#options.reads.get(link)?.named;
       return isRecorded || (isAnothers && named !== undefined && named !== cluster);
     };
-    for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) this.#enqueue(name);
+    for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) {
+      // The mirrors that its status lists are those of the new Link.
+      this.#links.get(name)?.cleared();
+      this.#enqueue(name);
+    }
   }
 }

@@ -50,7 +50,7 @@ export class Link implements LinkReport {
   #accepted: Verdict = verdict('Unknown', 'Pending', '');
   #cluster = '';
   #work: LinkWork | undefined;
-  /** Whether what the status lists has been removed, and no session knows of other mirrors yet. */
+  /** Whether what the status lists is no longer this Link's, and no session knows of other mirrors yet. */
   #isCleared = false;
 
   constructor(options: LinkOptions) {
@@ -107,7 +107,7 @@ export class Link implements LinkReport {
     this.#writer.schedule();
   }
 
-  /** Called when all mirrors of the cluster that the Link named before have been removed. */
+  /** Called when all mirrors of the cluster that the Link named before have been removed, or are another Link's. */
   cleared(): void {
     this.#isCleared = true;
     this.statusChanged();

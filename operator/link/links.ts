@@ -50,10 +50,10 @@ export type Assignment =
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
   /**
-   * A suspended Link has the cluster, or names it while its Lease records no other cluster (rule H9). Or no Link has
-   * the cluster, and no Lease records it.
+   * A suspended Link has the cluster, or names it while its Lease records no other cluster, or its Lease records it (rule
+   * H9). Or no Link has the cluster, and no Lease records it.
    */
-  | { readonly do: 'nothing' };
+  | { readonly do: 'nothing'; readonly suspended?: string };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
   const { name, namespace = '', uid = '', creationTimestamp = '' } = object.metadata;
@@ -139,18 +139,22 @@ const namingOf = (cluster: string, links: ReadonlyMap<string, LinkRead>, served:
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
   const owner = ownerOf(cluster, links.values(), served);
   // The controller that a suspended Link is left to may need the mirrors.
-  if (suspendedOf(cluster, links, served) !== undefined) return { do: 'nothing' };
+  const suspended = suspendedOf(cluster, links, served);
+  if (suspended !== undefined) return { do: 'nothing', suspended: suspended.name };
   if (owner !== undefined) {
     return owner.settings === undefined
       ? { do: 'continue', link: owner }
       : { do: 'serve', settings: owner.settings, served: servedSpecOf(owner.settings, owner) };
   }
-  const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
+  const recording = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
+  const [link] = recording;
   if (link === undefined) return { do: 'nothing' };
   const [keeper] = namingOf(cluster, links, served)
     .map(({ name }) => name)
     .sort();
-  return keeper === undefined ? { do: 'remove', link } : { do: 'keep', link: keeper };
+  if (keeper !== undefined) return { do: 'keep', link: keeper };
+  const left = recording.find((name) => links.get(name)?.isSuspended === true);
+  return left === undefined ? { do: 'remove', link } : { do: 'nothing', suspended: left };
 }
 
 /**
@@ -212,17 +216,27 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
 const isOlder = (a: LinkRead, b: LinkRead): boolean =>
   a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 
-/** Returns the clusters whose Links select members of federated Services. Suspended and invalid Links are left out. */
-export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>
-  [...links].flatMap(({ settings, isSuspended }) =>
-    settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
-  );
+/** Returns the clusters whose Links select members of federated Services, and are to be served by their present spec. */
+export const selectingClusters = (links: ReadonlyMap<string, LinkRead>, served: Served): readonly string[] =>
+  clustersOf(links, served, ({ federatedServiceSelector }) => federatedServiceSelector !== undefined);
 
-/** Returns the clusters whose Links import the target's ServiceExports. Suspended and invalid Links are left out. */
-export const importingClusters = (links: Iterable<LinkRead>): readonly string[] =>
-  [...links].flatMap(({ settings, isSuspended }) =>
-    settings?.serviceExports !== true || isSuspended === true ? [] : [settings.cluster],
-  );
+/** Returns the clusters whose Links import the target's ServiceExports, and are to be served by their present spec. */
+export const importingClusters = (links: ReadonlyMap<string, LinkRead>, served: Served): readonly string[] =>
+  clustersOf(links, served, ({ serviceExports }) => serviceExports);
+
+/** Suspended, invalid and refused Links are left out: nobody will hear what their targets export. */
+const clustersOf = (
+  links: ReadonlyMap<string, LinkRead>,
+  served: Served,
+  is: (settings: LinkSettings) => boolean,
+): readonly string[] =>
+  [...links.values()].flatMap((link) => {
+    const { name, settings } = link;
+    if (settings === undefined || !is(settings)) return [];
+    const assignment = assignmentOf(settings.cluster, links, served);
+    const isServed = assignment.do === 'serve' && assignment.settings.name === name;
+    return isServed && formerOf(link, links, served) === undefined ? [settings.cluster] : [];
+  });
 
 /**
  * Returns the clusters that are named by a Link that imports the target's ServiceExports. Suspended Links are included,

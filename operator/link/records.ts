@@ -99,6 +99,22 @@ export class Records {
   }
 
   /**
+   * Removes from the Lease of a suspended Link what a user has confirmed: nobody sees what comes back and is lost again
+   * (rule E6). The record of a Lease that somebody else holds has ended with that.
+   * @throws ApiError or ConnectionError if the Lease cannot be read or written
+   */
+  async revokeConfirmation(link: string, signal: AbortSignal): Promise<void> {
+    const { client, config, mayWrite } = this.#env;
+    const name = writeLeaseName(link);
+    const lease = await client.read<Lease>(LEASES, config.namespace, name, signal).catch(unlessNotFound);
+    if (lease === undefined || isAnothers(lease, this.#env)) return;
+    const { [Annotation.confirmed]: confirmed, ...annotations } = lease.metadata.annotations ?? {};
+    if (confirmed === undefined) return;
+    const revoked = { ...lease, metadata: { ...lease.metadata, annotations } };
+    await fenced(client, mayWrite).replace(LEASES, revoked, signal);
+  }
+
+  /**
    * Deletes the Lease of a Link, and forgets the cluster that it records. A Lease that somebody else holds stays, but
    * its cluster is forgotten all the same.
    * @throws ApiError or ConnectionError if the Lease cannot be read or deleted
@@ -153,23 +169,25 @@ export function recordedClusters(leases: readonly Lease[]): Map<string, string> 
   );
 }
 
+/** Reports whether somebody else holds a Lease, who may still write. */
+function isAnothers({ spec }: Lease, { config, hasCeased }: LeaseEnvironment): boolean {
+  const holder = spec?.holderIdentity ?? '';
+  return holder !== '' && holder !== config.identity && !hasCeased(holder);
+}
+
 /**
  * Deletes the Lease of a Link. A Lease that somebody else holds stays, unless the holder is a replica that certainly no
  * longer writes.
  * @throws ApiError or ConnectionError if the Lease cannot be read or deleted
  */
-export async function forgetLease(
-  link: string,
-  { client, config, mayWrite, hasCeased }: LeaseEnvironment,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace, identity } = config;
+export async function forgetLease(link: string, env: LeaseEnvironment, signal: AbortSignal): Promise<void> {
+  const { client, config, mayWrite } = env;
+  const { namespace } = config;
   const name = writeLeaseName(link);
   try {
-    const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
-    const holder = spec?.holderIdentity ?? '';
-    if (holder !== '' && holder !== identity && !hasCeased(holder)) return;
-    const { uid, resourceVersion } = metadata;
+    const lease = await client.read<Lease>(LEASES, namespace, name, signal);
+    if (isAnothers(lease, env)) return;
+    const { uid, resourceVersion } = lease.metadata;
     await fenced(client, mayWrite).delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
   } catch (error) {
     if (!isNotFound(error)) throw error;

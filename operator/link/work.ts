@@ -11,7 +11,7 @@ import type { LinksEnvironment } from './environment.ts';
 import { GatewayAccess } from '../access/access.ts';
 import { Federations } from '../federation/federations.ts';
 import { Imports } from '../mcs/imports.ts';
-import { exportingClusters, importingClusters, selectingClusters } from './links.ts';
+import { exportingClusters } from './links.ts';
 import { hasNoLink } from './listed.ts';
 import { LocalExports } from '../mcs/local-exports.ts';
 import { LocalMember } from '../federation/local-member.ts';
@@ -45,7 +45,7 @@ export class Work {
       mayHaveLink,
       isLinked,
       seniorityOf: (cluster) => this.clusters.seniorityOf(cluster),
-      selecting: () => selectingClusters(options.reads.values()),
+      selecting: () => this.clusters.selecting,
     });
     if (config.serviceImports) {
       this.#exports = new LocalExports(env);
@@ -56,7 +56,7 @@ export class Work {
         mayHaveLink,
         isLinked,
         exporting: () => exportingClusters(options.reads.values()),
-        serving: () => importingClusters(options.reads.values()),
+        serving: () => this.clusters.importing,
         search: {
           isStranger: (cluster) => this.clusters.isStranger(cluster),
           hasNoLink: (cluster, signal) => hasNoLink(cluster, env, signal),

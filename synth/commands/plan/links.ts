@@ -91,7 +91,7 @@ export const planLinks = async (
     ...source.imports,
     families: source.families,
     exporting: exportingClusters(reads.values()),
-    serving: importingClusters(reads.values()),
+    serving: importingClusters(reads, served),
   };
   return { ...(await forecast({ config, model, serve, remove, federation, imports })), refused };
 };

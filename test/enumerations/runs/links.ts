@@ -147,6 +147,13 @@ const takeOverRun: Run = {
     },
     { name: 'taken over', act: (users) => users.annotateLink('west', SUSPENDED, undefined) },
     { name: 'given back', act: (users) => users.annotateLink('west', SUSPENDED, 'true'), hasPast: true },
+    {
+      name: 'it names another cluster',
+      act: (users) => users.editLink('west', { targetClusterName: 'elsewhere' }),
+      hasPast: true,
+      untouched: /^(Service|Endpoints) shop\//,
+    },
+    { name: 'and its own again', act: (users) => users.editLink('west', { targetClusterName: 'west' }), hasPast: true },
     { name: 'taken again', act: (users) => users.annotateLink('west', SUSPENDED, undefined) },
   ],
 };

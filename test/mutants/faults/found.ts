@@ -834,4 +834,32 @@ export const FOUND: readonly Fault[] = [
     defects: ['L190 a suspended Link still says what was found of its target'],
     plans: { class: 'S8', named: 'take-over, "given back"' },
   },
+  {
+    rule: 'L191',
+    by: 'a reading of the code',
+    defects: [
+      'L191 what was confirmed before a Link was suspended stays on record where no session was',
+      'L191 the Lease that another holds is written to forget what was confirmed',
+    ],
+    outside: 'no history suspends a Link while no operator runs; test/operator/link/manager.test.ts does',
+  },
+  {
+    rule: 'L192',
+    by: 'a reading of the code',
+    defects: ['L192 what the Lease of a suspended Link records is removed'],
+    plans: { class: 'S5', named: 'take-over' },
+  },
+  {
+    rule: 'L193',
+    by: 'a reading of the code',
+    defects: ['L193 the target of a Link that is refused is waited for'],
+    outside:
+      'no history has two Links of one cluster of which one is suspended, beside a federated Service; test/operator/link/links.test.ts does',
+  },
+  {
+    rule: 'L194',
+    by: 'a reading of the code',
+    defects: ['L194 a Link lists mirrors that another has taken over'],
+    outside: 'histories judge the status of Links whose targets are read; test/operator/link/manager.test.ts',
+  },
 ];

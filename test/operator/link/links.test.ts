@@ -9,9 +9,10 @@ import {
   overlapping,
   ownerOf,
   readLinkObject,
+  importingClusters,
   selectingClusters,
-  seniorityOf,
   type Served,
+  seniorityOf,
 } from '../../../operator/link/links.ts';
 import { link } from '../../support/builders.ts';
 
@@ -164,6 +165,18 @@ describe('what is done for a cluster', () => {
       { a: 'west' },
       'nothing',
     ],
+    [
+      'nothing under the Lease of a suspended Link, though that names another cluster by now (H9, L192)',
+      [read('a', { names: 'east', suspended: 'true' })],
+      { a: 'west' },
+      'nothing',
+    ],
+    [
+      'nor of what another has left beside it (H9, L192)',
+      [read('b', { names: 'east', suspended: 'true' })],
+      { a: 'west', b: 'west' },
+      'nothing',
+    ],
     ['nothing is known of what was never served', [read('b', { valid: false })], { a: 'east' }, 'nothing'],
   ])('%s', (_, links, served, expected) => {
     expect(of(links, served)).toBe(expected);
@@ -244,7 +257,23 @@ describe('the clusters that take part, by what their Links say', () => {
 
   it('have members of federated Services if those are selected, and the Link is not left to others (H9, I6)', () => {
     const links = [reading('west', MEMBERS), reading('east'), reading('north', MEMBERS, suspended)];
-    expect(selectingClusters([...links, reading('south', { ...MEMBERS, gatewayPort: 'none' })])).toEqual(['west']);
+    const invalid = reading('south', { ...MEMBERS, gatewayPort: 'none' });
+    expect(selectingClusters(byName([...links, invalid]), new Map())).toEqual(['west']);
+    expect(importingClusters(byName([...links, invalid]), new Map())).toEqual(['west', 'east']);
+  });
+
+  it('are not named by Links that are refused: nobody is to be heard (H9, I6, L193)', () => {
+    const second = reading('z-west', { ...MEMBERS, targetClusterName: 'west' });
+    const ofBoth = [selectingClusters, importingClusters].map(
+      (each) => (links: readonly LinkRead[], served: Served) => [...each(byName(links), served)],
+    );
+    for (const of of ofBoth) {
+      expect(of([reading('west', MEMBERS), second], new Map())).toEqual(['west']);
+      expect(of([reading('west', MEMBERS, suspended), second], new Map())).toEqual([]);
+      const former = new Map([['east', 'west']]);
+      expect(of([reading('west', MEMBERS, suspended), reading('east', MEMBERS)], former)).toEqual([]);
+      expect(of([reading('east', MEMBERS)], former)).toEqual(['east']);
+    }
   });
 
   it('export Services by the MCS API unless the Link says otherwise, suspended or invalid (K5)', () => {

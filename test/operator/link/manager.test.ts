@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { linkCrd, serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
 import { Manager } from '../../../operator/link/manager.ts';
-import type { LinkStatusPatch } from '../../../operator/link/status/status.ts';
+import { verdict } from '../../../operator/kube/conditions.ts';
+import { linkStatus, type LinkStatusPatch, NO_FINDINGS } from '../../../operator/link/status/status.ts';
+import { mirrored } from '../../../operator/mirror/status.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
@@ -677,6 +680,68 @@ describe('the manager of Links', () => {
     let hasEnded = false;
     void running.then(() => (hasEnded = true));
     await eventually('it has ended', async () => hasEnded);
+  });
+
+  it('forgets what was confirmed before a Link was suspended, although no session has seen that (E6, L191)', async () => {
+    const lease = (): Lease =>
+      stage.east.store.get(
+        'coordination.k8s.io/v1',
+        'Lease',
+        LINKS_NAMESPACE,
+        'service-mirror-write-west',
+      ) as unknown as Lease;
+    await start(() => {
+      stage.lease('west', '', 'west');
+      const annotations = { ...lease().metadata.annotations, 'linkspan.dev/confirmed': 'x' };
+      stage.put({ ...lease(), metadata: { ...lease().metadata, annotations } } as unknown as ObjectRef);
+      mirrors('a');
+      put('west', {}, { annotations: { 'linkspan.dev/suspended': 'true' } });
+    });
+    await until('west', 'Ready', 'Suspended');
+    const is = { 'linkspan.dev/target-cluster': 'west' };
+    await eventually('it is forgotten', async () => isDeepStrictEqual(lease().metadata.annotations, is));
+    expect(stage.services()).toEqual(['a-west']);
+  });
+
+  it('removes nothing for a suspended Link that comes to name another cluster, until it is deleted (H9, L192)', async () => {
+    const suspended = { annotations: { 'linkspan.dev/suspended': 'true' } };
+    await start(() => {
+      mirrors('a');
+      stage.lease('west', 'linkerd-0', 'west');
+      put('west', {}, suspended);
+    });
+    await until('west', 'Ready', 'Suspended');
+    put('west', { targetClusterName: 'north' }, suspended);
+    stage.lease('west', '', 'west');
+    await untilPassed();
+    expect(stage.services()).toEqual(['a-west']);
+    expect(condition('west', 'Ready')?.reason).toBe('Suspended');
+    remove('west');
+    await untilServed({});
+    expect(stage.services()).toEqual([]);
+  });
+
+  it('lists no mirror any more that another Link has taken over with the cluster (G2, L194)', async () => {
+    await start(() => {
+      put('a', {}, { creationTimestamp: '2026-01-01T00:00:00Z' });
+      put('b', {}, { creationTimestamp: '2026-01-02T00:00:00Z' });
+    });
+    await untilServed({ a: 'west' });
+    await until('b', 'Accepted', 'DuplicateCluster');
+    const { mirrorServices } = linkStatus(
+      {
+        ...{ ...NO_FINDINGS, namespace: LINKS_NAMESPACE, name: 'a', generation: 1, isServed: true },
+        accepted: verdict('True', 'Accepted', ''),
+        mirrors: new Map([['shop/web', mirrored({ namespace: 'shop', name: 'web' }, 'west', '')]]),
+      },
+      {},
+      new Date(0),
+    );
+    const status = { ...statusOf('a'), mirrors: { total: 1, ready: 1, failed: 0 }, mirrorServices };
+    stage.put({ ...link('a', { targetClusterName: 'north', probeSpec: undefined }), status } as ObjectRef);
+    await untilServed({ a: 'north', b: 'west' });
+    await eventually('it lists none', async () => isDeepStrictEqual(statusOf('a')?.mirrorServices, []));
+    expect(statusOf('a')?.mirrors).toMatchObject({ total: 0, ready: 0 });
   });
 
   it('ends when no status is being written any more, which would replace that of the next leader (H1, L75)', async () => {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { hasNoLink } from '../../../operator/link/listed.ts';
 import { forgetLease, Records, servedClusters, wasUnlinked } from '../../../operator/link/records.ts';
+import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
+import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { link, LINKS_NAMESPACE } from '../../support/builders.ts';
 import { Leases } from './leases.ts';
 import { Stage } from './stage.ts';
@@ -39,6 +41,21 @@ describe('Leases as records of what mirrors were written for', () => {
     stage.lease('a', holder, 'west');
     await forgetLease('a', stage, signal);
     expect('a' in stage.leases()).toBe(stays);
+  });
+
+  test.each([
+    ['that nobody holds forgets', '', true],
+    ['that a replica holds which has ceased forgets', 'linkspan-ceased', true],
+    ['that another holds keeps', 'linkerd-0', false],
+  ])('one of a suspended Link %s what was confirmed, and no more (E6, H9, L191)', async (_, holder, isForgotten) => {
+    const [kept, confirmed] = [{ 'linkspan.dev/target-cluster': 'west' }, { 'linkspan.dev/confirmed': 'x' }];
+    stage.lease('a', holder, 'west');
+    const lease = stage.east.store.get('coordination.k8s.io/v1', 'Lease', LINKS_NAMESPACE, 'service-mirror-write-a')!;
+    stage.put({ ...lease, metadata: { ...lease.metadata, annotations: { ...kept, ...confirmed } } } as ObjectRef);
+    await new Records(new Map(), stage).revokeConfirmation('a', signal);
+    await new Records(new Map(), stage).revokeConfirmation('nobody', signal);
+    const { metadata } = await stage.client.read<Lease>(LEASES, LINKS_NAMESPACE, 'service-mirror-write-a', signal);
+    expect(metadata.annotations).toEqual(isForgotten ? kept : { ...kept, ...confirmed });
   });
 
   it('and Links tell whether a cluster has no Link for certain: not if there is none at all (K5, L166)', async () => {
