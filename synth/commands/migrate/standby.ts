@@ -12,6 +12,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { byInstall, operatorPods } from '../common/remedies.ts';
 import { type Look, waitFor } from '../common/wait.ts';
+import { isSuspended } from './state.ts';
 import type { StepOptions } from './step.ts';
 
 /** Conditions that keep the operator from serving a Link, whoever writes for it. */
@@ -92,8 +93,14 @@ const unreported = (link: LinkObject | undefined, isHeld: boolean): string | und
   if (isHeld && !STANDS_BY.includes(ready.reason)) {
     return `what was reported on it is old: Ready: ${ready.reason}, while another writes for it`;
   }
-  const obstacle = OBSTACLES.map((type) => conditionOf(link, type)).find((each) => each?.status === 'False');
-  return obstacle && `the operator cannot serve it: ${obstacle.type}: ${obstacle.reason}: ${obstacle.message}`;
+  const found = OBSTACLES.map((type) => conditionOf(link, type)).filter((each) => each !== undefined);
+  const obstacle = found.find(({ status }) => status === 'False');
+  if (obstacle !== undefined) {
+    return `the operator cannot serve it: ${obstacle.type}: ${obstacle.reason}: ${obstacle.message}`;
+  }
+  // Of a suspended Link nothing is known: nobody looks.
+  const unknown = isSuspended(link) ? undefined : found.find(({ status }) => status === 'Unknown');
+  return unknown && `whether the operator can serve it is not known yet: ${unknown.type}: ${unknown.message}`;
 };
 
 const remedyIn = ({ kubeconfig, context }: Cluster, namespace: string): string => {

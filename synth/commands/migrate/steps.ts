@@ -28,7 +28,11 @@ export const migrateLink = async (before: LinkState, standby: Standby, options: 
   if (!isOperators || running.length > 0) await standby.wait([before.name]);
   await orUndo(
     async () => {
-      if (before.isSuspended) await suspend(before, null, options);
+      if (before.isSuspended) {
+        await suspend(before, null, options);
+        // Nobody has looked at the target of a suspended Link: whether the operator can serve it shows only now.
+        await standby.wait([before.name]);
+      }
       for (const controller of before.controllers) await stop(controller, options);
       await until(linkOf(before), 'the operator to write for', whyNotOperators, options);
     },
@@ -63,7 +67,10 @@ const putBack = async (before: LinkState, options: StepOptions): Promise<string 
     await available(before, options);
   }
   if (before.isSuspended || now.writer === 'operator') await suspend(before, Value.true, options);
-  return started ?? `Link ${name}: Linkerd's controller of it had no replicas, and has none`;
+  if (started !== undefined) return started;
+  return now.controllers.some((each) => replicasOf(each) > 0)
+    ? `Link ${name}: left to Linkerd's controller again`
+    : `Link ${name}: Linkerd's controller of it had no replicas, and has none`;
 };
 
 /** Starts controllers again that were stopped; undefined if there are none. */

@@ -862,4 +862,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L194 a Link lists mirrors that another has taken over'],
     outside: 'histories judge the status of Links whose targets are read; test/operator/link/manager.test.ts',
   },
+  {
+    rule: 'L195',
+    by: 'a reading of the code',
+    defects: ['L195 a controller is stopped before it is known whether the operator can serve the Link'],
+    outside: 'it is a command; test/synth/commands/migrate/handover.test.ts',
+  },
 ];

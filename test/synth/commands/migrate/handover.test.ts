@@ -1,7 +1,9 @@
 /** A hand-over that does not come to its end: nothing is begun without an operator, and what was begun is undone. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { UserAgent } from '../../../../crds/wire.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { SimulatedCluster } from '../../../cluster/simulated/start.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE } from '../../../support/builders.ts';
 import { deploymentRef, LinkerdDeployment, seedMirrors, serveDeployments } from '../../../support/linkerd-install.ts';
@@ -184,6 +186,31 @@ onEachBacking('a hand-over of linkspan migrate', (backing) => {
       expect(code, stderr).toBe(0);
       expect((await migrate('--back')).code).toBe(0);
       expect(await replicas()).toEqual([1, undefined]);
+    },
+    SLOW_MS,
+  );
+
+  // A server that answers the command, and not the operator, is simulated.
+  test.runIf(backing === 'simulated')(
+    'stops no controller while the operator cannot read the target of a Link that was suspended (L195)',
+    async () => {
+      expect(await isSuspended()).toBe(true);
+      const { faults } = clusters.westCluster as SimulatedCluster;
+      const restore = faults.refuse({
+        failure: { kind: 'status', code: 503 },
+        match: ({ userAgent }) => userAgent === UserAgent.target,
+      });
+      await standsByAgain();
+      const { ended, says, stderr } = running('--timeout=8s');
+      await says('waiting for the operator to stand by for Link west: Link west: the operator cannot serve it');
+      expect(await replicas()).toEqual([1, undefined]);
+      expect(await holder()).toBe('linkerd-controller-0');
+      expect(await ended).toBe(1);
+      restore();
+      expect(stderr()).toContain("Link west: left to Linkerd's controller again\n");
+      expect(await isSuspended()).toBe(true);
+      expect(await replicas()).toEqual([1, undefined]);
+      expect(await holder()).toBe('linkerd-controller-0');
     },
     SLOW_MS,
   );
