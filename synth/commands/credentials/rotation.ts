@@ -7,6 +7,8 @@ import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems } from '../common/command-error.ts';
 import { LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
 import { mintAgain } from '../common/remedies.ts';
 import { accountInUse } from '../link/access-read.ts';
 import { type AccountRead, isBehind, isOneOf, mayNotRenew, ownerOf, readAccount, secretsOf } from '../link/account.ts';
@@ -61,6 +63,16 @@ export interface Rotation {
   readonly kept: readonly Secret[];
 }
 
+/** A Link that is left to others: no operator would ever take the new token up. */
+const unservedProblems = (source: Cluster, link: LinkObject | undefined): readonly Problem[] => {
+  const accepted = conditionOf(link, 'Accepted');
+  if (link === undefined || accepted?.status !== 'False') return [];
+  // An invalid Link may be served all the same.
+  if (conditionOf(link, 'CredentialsValid')?.status !== 'Unknown') return [];
+  const reason = `the operator does not serve it, and would not take the new token up: ${accepted.reason}: ${accepted.message}`;
+  return [{ object: source.title(LINKS.kind, link.metadata), reason, remedy: 'rotate once it is served' }];
+};
+
 /** Reads what would be rotated. @throws CommandError with what stands in the way */
 export const rotationOf = async (
   link: string,
@@ -72,7 +84,7 @@ export const rotationOf = async (
   const mint = (...words: readonly string[]): string => mintAgain(source, target, link, flags, ...words);
   const minting = `make new credentials with \`${mint('--apply')}\``;
   const { secret, read } = readSecret(source, link, held, namespace, minting);
-  refuseProblems(otherTargetProblems(source, target, targetUid, held));
+  refuseProblems([...otherTargetProblems(source, target, targetUid, held), ...unservedProblems(source, held.link)]);
   const used = await accountInUse(target, { ...held, copy: undefined }, namespace);
   if (used === undefined) {
     const reason = `its token is of no account in namespace ${namespace} of ${target.context}`;

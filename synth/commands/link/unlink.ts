@@ -14,6 +14,7 @@ import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
+import { holderOf } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { withReport } from '../common/output.ts';
 import { byKubectl } from '../common/remedies.ts';
@@ -150,7 +151,7 @@ const recordIntent = async (source: Cluster, cluster: string, flags: UnlinkFlags
 
 /**
  * Waits until the operator has removed the mirrors, and then the Lease that records them.
- * @param heir the Link that keeps the mirrors, whose Lease comes to record them
+ * @param heir the Link that keeps the mirrors: then only until nobody writes under that Lease
  */
 const untilRemoved = async (
   source: Cluster,
@@ -164,7 +165,9 @@ const untilRemoved = async (
     async () => {
       const { length } = heir === undefined ? await mirrorsOf(source, cluster) : [];
       if (length > 0) return { pending: `${length} are left` };
-      const isLeft = isRecordOf(await source.find<Lease>(LEASES, lease), cluster);
+      const found = await source.find<Lease>(LEASES, lease);
+      // Beside a suspended Link it stays, as the record of what that Link keeps; nobody serves by it any more.
+      const isLeft = isRecordOf(found, cluster) && (heir === undefined || holderOf(found) !== '');
       return isLeft ? { pending: 'its Lease is left' } : { done: undefined };
     },
     {

@@ -265,4 +265,20 @@ export const COMMANDS: readonly Defect[] = [
     find: 'whether the operator can serve it shows only now.\n        await standby.wait([before.name]);',
     replace: '',
   },
+  {
+    file: 'synth/commands/link/unlink.ts',
+    tests: ['test/synth/commands/link/link.test.ts'],
+    name: 'L196 unlink waits for the end of a Lease that a suspended Link needs',
+    rule: 'L196',
+    find: "isRecordOf(found, cluster) && (heir === undefined || holderOf(found) !== '')",
+    replace: 'isRecordOf(found, cluster)',
+  },
+  {
+    file: 'synth/commands/credentials/rotation.ts',
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
+    name: 'L196 the token of a suspended Link is rotated',
+    rule: 'L196',
+    find: "if (link === undefined || accepted?.status !== 'False') return [];",
+    replace: "if (link === undefined || accepted?.status !== 'Unknown') return [];",
+  },
 ];

@@ -868,4 +868,13 @@ export const FOUND: readonly Fault[] = [
     defects: ['L195 a controller is stopped before it is known whether the operator can serve the Link'],
     outside: 'it is a command; test/synth/commands/migrate/handover.test.ts',
   },
+  {
+    rule: 'L196',
+    by: 'a reading of the code',
+    defects: [
+      'L196 unlink waits for the end of a Lease that a suspended Link needs',
+      'L196 the token of a suspended Link is rotated',
+    ],
+    outside: 'they are commands; their tests',
+  },
 ];

@@ -6,7 +6,7 @@ import { FIELD_MANAGER } from '../../../../crds/wire.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-kubeconfig.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../../../support/builders.ts';
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { applySecret, kubeconfigIn, tokenIn } from '../../../support/tokens.ts';
@@ -329,6 +329,31 @@ onEachBacking('linkspan credentials', (backing) => {
     const kept = await run('mint', address(), '--apply');
     expect(kept.stdout.match(/ unchanged in /g)).toHaveLength(9);
   });
+
+  test(
+    'rotate refuses a Link that is suspended: no operator would use the token (H9)',
+    { timeout: 60_000 },
+    async () => {
+      const suspend = (value: string | null): Promise<unknown> =>
+        clusters.east.patch(link('west'), { metadata: { annotations: { 'linkspan.dev/suspended': value } } });
+      const before = [await tokenOf(SECRET), await tokenOf(COPY)];
+      await suspend('true');
+      await eventually('nobody looks at it', async () => {
+        return (await clusters.condition('CredentialsValid'))?.status === 'Unknown';
+      });
+      for (const flags of [[], ['--apply', '--timeout=30s']]) {
+        const { code, stderr } = await run('rotate', 'west', ...flags);
+        expect(stderr).toContain(
+          'Link linkerd-multicluster/west of east: the operator does not serve it, and would not take the new token up: Suspended: annotation linkspan.dev/suspended leaves',
+        );
+        expect(code).toBe(1);
+      }
+      expect([await tokenOf(SECRET), await tokenOf(COPY)]).toEqual(before);
+      expect(await clusters.west.get(secretRef('linkspan-peer-east-2'))).toBeUndefined();
+      await suspend(null);
+      await clusters.ready();
+    },
+  );
 
   test('P1: rotate gives a Link whose token does not end one that does', { timeout: 60_000 }, async () => {
     const lasting = clusters.westCluster.kubeconfigFor(await lastingToken(`${ACCOUNT}-token`));

@@ -472,6 +472,35 @@ onEachBacking('linkspan link and unlink', (backing) => {
     },
   );
 
+  test(
+    'leave the mirrors to a suspended Link of the cluster, whose record stays with them (E9, H9, L196)',
+    { timeout: 120_000 },
+    async () => {
+      const linked = await run('link', address(), '--apply', '--wait', '--timeout=50s');
+      expect(linked.code, linked.stderr).toBe(0);
+      await clusters.west.apply(service('web', { labels: EXPORTED }));
+      await clusters.west.apply(slice('web'));
+      await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
+      const { uid } = (await clusters.get('Service', 'web-west'))!.metadata;
+      const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
+      const annotations = { 'linkspan.dev/suspended': 'true' };
+      const second = { ...linkRef, metadata: { ...linkRef.metadata, name: 'second', annotations }, spec };
+      await clusters.east.apply(second);
+      const first = await run('unlink', '--apply', '--timeout=30s');
+      expect(first.code, first.stderr).toBe(0);
+      expect((await clusters.get('Service', 'web-west'))?.metadata.uid).toBe(uid);
+      await clusters.east.delete(second);
+      await eventually(
+        'what it kept goes with it',
+        async () => (await clusters.get('Service', 'web-west')) === undefined,
+      );
+      const last = await run('unlink', '--apply', '--timeout=50s');
+      expect(last.code, last.stderr).toBe(0);
+      await clusters.west.delete(slice('web'));
+      await clusters.west.delete(service('web'));
+    },
+  );
+
   test('go both ways, each with the gateway of its target', { timeout: 60_000 }, async () => {
     await installCrd(clusters.westCluster, linkCrd);
     await clusters.east.apply(GATEWAY);
