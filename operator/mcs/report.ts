@@ -6,14 +6,14 @@ import { McsApi } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { keyOf, type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
 import type { ImportDecision } from './decide.ts';
-import { SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
+import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
 import { exportStatus, importStatus } from './status.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import { merged, type Outcome } from '../runtime/outcome.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Action } from '../runtime/plan.ts';
 import { StatusPatch } from '../runtime/status-patch.ts';
-import { SERVICE_EXPORTS, type ServiceExport } from '../target/read/mcs-objects.ts';
+import { readServiceExport, SERVICE_EXPORTS, type ServiceExport } from '../target/read/mcs-objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 export interface ImportReportOptions {
@@ -56,8 +56,13 @@ export class ImportReport {
     const { client, mayWrite, tuning } = options.env;
     const common = { client, mayWrite, turn: options.turn, periodMs: tuning.statusPeriodMs ?? STATUS_PERIOD_MS };
     this.#options = options;
-    this.#ofImports = new StatusPatch({ ...common, of: SERVICE_IMPORTS, onWritten: options.wrote });
-    this.#ofExports = new StatusPatch({ ...common, of: SERVICE_EXPORTS });
+    this.#ofImports = new StatusPatch({
+      ...common,
+      of: SERVICE_IMPORTS,
+      read: readServiceImport,
+      onWritten: options.wrote,
+    });
+    this.#ofExports = new StatusPatch({ ...common, of: SERVICE_EXPORTS, read: readServiceExport });
   }
 
   /** Writes the statuses of the ServiceImport and the ServiceExport of one key, each only if it has changed. */

@@ -30,6 +30,8 @@ export interface StatusPatchOptions<T extends Reported> {
   readonly periodMs: number;
   /** Time in which a watch shows what was written, in milliseconds. @default 10000 */
   readonly shownMs?: number;
+  /** Returns an object as the store keeps it. @default - as it is */
+  readonly read?: (object: T) => T;
   /** Called with an object as it was written. */
   readonly onWritten?: (written: T, before: T) => void;
 }
@@ -43,11 +45,15 @@ const CONFLICT_MS = 1_000;
 /** An object that is still as it was before a write after so long was restored from a backup. */
 const SHOWN_MS = 10_000;
 
+const asItIs = <T>(object: T): T => object;
+
 /** The last write of one status. */
 interface Last {
   /** On the monotonic clock. */
   readonly atMs: number;
   readonly status: object;
+  /** As the API server has kept it: the CRD may drop a part. */
+  readonly kept: unknown;
   /** Versions of the object before and after it. */
   readonly versions: readonly (string | undefined)[];
 }
@@ -66,7 +72,7 @@ export class StatusPatch<T extends Reported> {
    * @throws ApiError or ConnectionError if it cannot be written
    */
   async write(object: T, status: object, signal: AbortSignal): Promise<StatusOutcome> {
-    const { client, of, mayWrite, periodMs, shownMs = SHOWN_MS, onWritten, turn } = this.#options;
+    const { client, of, mayWrite, periodMs, shownMs = SHOWN_MS, read = asItIs, onWritten, turn } = this.#options;
     const key = keyOf(object);
     const last = this.#last.get(key);
     if (isDeepStrictEqual(status, object.status)) return 'unchanged';
@@ -74,8 +80,10 @@ export class StatusPatch<T extends Reported> {
     const { resourceVersion } = object.metadata;
     const sinceLastMs = performance.now() - (last?.atMs ?? -Infinity);
     if (last?.versions.includes(resourceVersion) === true && isDeepStrictEqual(status, last.status)) {
-      if (resourceVersion === last.versions.at(-1)) return 'unchanged';
-      if (sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };
+      // After a restore from a backup, the same version may stand for another object.
+      const isWritten = resourceVersion === last.versions.at(-1);
+      if (isWritten && isDeepStrictEqual(object.status, last.kept)) return 'unchanged';
+      if (!isWritten && sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };
     }
     const content = JSON.stringify(status, withoutTimes);
     const waitMs = Math.max(periodMs - sinceLastMs, this.#repairs.waitMs(key, content));
@@ -86,7 +94,7 @@ export class StatusPatch<T extends Reported> {
     try {
       const written = await (turn === undefined ? write() : turn(signal, write));
       const versions = [resourceVersion, written.metadata.resourceVersion];
-      this.#last.set(key, { atMs: performance.now(), status, versions });
+      this.#last.set(key, { atMs: performance.now(), status, kept: read(written).status, versions });
       this.#repairs.wrote(key, content);
       onWritten?.(written, object);
       return 'written';

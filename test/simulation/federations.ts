@@ -15,6 +15,7 @@ import { type LinkName, TARGET_OF } from './command.ts';
 import { HERE, isDiscovered } from './federation-users.ts';
 import {
   isFederated,
+  isKeptByKubernetes,
   isMember,
   joinedBy,
   leadsThroughGateways,
@@ -147,10 +148,14 @@ function observe(key: string, stage: Place, links: readonly LinkState[], source:
     targets: links.map((link) => partyOf(link, named(link.services, name), stage)),
     live: named(source.services, `${name}-federated`),
     slices: source.slices.filter(
-      (slice) => isFederated(slice) && joinedBy(slice) === key && !isLeft(slice),
+      (slice) => isFederated(slice) && joinedBy(slice) === key && !isLeft(slice) && !isUnseen(slice),
     ) as unknown as EndpointSlice[],
   };
 }
+
+/** Whether no watch shows a slice of ours (C3): somebody has marked it as one of Kubernetes', and taken the label of mirrors from it. */
+const isUnseen = (slice: KubeObject): boolean =>
+  isKeptByKubernetes(slice) && !('mirror.linkerd.io/mirrored-service' in (slice.metadata.labels ?? {}));
 
 const MEMBERS = { matchLabels: { 'mirror.linkerd.io/federated': 'member' } };
 

@@ -14,8 +14,8 @@ export const IMPORTS: readonly Defect[] = [
     ...STATUS_PATCH,
     name: 'L83 a status that a restored backup has taken back is never written again',
     rule: 'C3',
-    find: 'if (sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };',
-    replace: "return 'unchanged';",
+    find: 'if (!isWritten && sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };',
+    replace: "if (!isWritten) return 'unchanged';",
   },
   {
     ...RECONCILE,

@@ -224,4 +224,12 @@ export const RUNTIME: readonly Defect[] = [
     find: 'new Set([...this.#options.derivation.keys(), ...this.#controller.underWay])',
     replace: 'new Set(this.#options.derivation.keys())',
   },
+  {
+    file: 'operator/runtime/status-patch.ts',
+    tests: ['test/operator/runtime/status-patch.test.ts'],
+    name: 'L197 what has the version of the last status is taken for it',
+    rule: 'L197',
+    find: 'if (isWritten && isDeepStrictEqual(object.status, last.kept)) return',
+    replace: 'if (isWritten) return',
+  },
 ];

@@ -877,4 +877,10 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'they are commands; their tests',
   },
+  {
+    rule: 'L197',
+    by: 'histories, one of 20,000',
+    defects: ['L197 what has the version of the last status is taken for it'],
+    outside: 'one of 20,000 histories draws it',
+  },
 ];

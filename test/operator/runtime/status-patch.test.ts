@@ -104,6 +104,13 @@ describe('the status of an object', () => {
     expect(written).toHaveLength(3);
   });
 
+  it('is written over another that has the version of the last write: a backup was restored (L197)', async () => {
+    const { patch, written } = setUp();
+    await patch.write(widget('1'), { ready: true }, signal);
+    expect(await patch.write(widget('2', { ready: false }), { ready: true }, signal)).toBe('written');
+    expect(written).toHaveLength(2);
+  });
+
   it('is not written over what the watch has yet to show, and soon after (C3)', async () => {
     const { patch, written } = setUp({ isGuarded: true });
     expect(await patch.write(widget('0'), { ready: true }, signal)).toEqual({ waitMs: 1000 });
