@@ -60,8 +60,11 @@ export class Scene {
   /** Told of each request to a cluster, by name. */
   onRequest: ((cluster: string, request: Request) => void) | undefined;
 
+  readonly #replicas: number;
+
   constructor({ flags, replicas = 1, isWaiting = false }: Setting = {}) {
     const { world, internet } = this;
+    this.#replicas = replicas;
     internet.probed = (at) => (this.alive[at === PROBED.bar ? 'bar' : 'west'] ? 200 : undefined);
     internet.named = (host) => {
       const found = this.names[host];
@@ -106,10 +109,12 @@ export class Scene {
     return stateOf(this.source.objects());
   }
 
-  /** Ends the operator, and starts it again. */
+  /** Ends the operator, each replica of it, and starts it again. */
   restart(how: 'stop' | 'kill', downMs = 1_000): void {
-    this.operators.end(0, how);
-    this.world.after(this.world.users, downMs, () => this.operators.start(0));
+    for (let replica = 0; replica < this.#replicas; replica += 1) {
+      this.operators.end(replica, how);
+      this.world.after(this.world.users, downMs, () => this.operators.start(replica));
+    }
   }
 
   /** Has a listener told of each request to a cluster, as an API server reads it. */
