@@ -265,16 +265,15 @@ export class Clusters {
         this.#remove(cluster, assignment.link);
         break;
       }
-      case 'nothing': {
+      case 'nothing':
+        if (running === undefined) break;
         if (running instanceof Session) await running.revokeConfirmation();
-        if (running !== undefined) return this.#end(cluster, running);
-        this.#links.judge(cluster);
-        // A session may never have held the Lease, or none was there when the Link was suspended.
-        if (assignment.suspended !== undefined) await this.#records.revokeConfirmation(assignment.suspended, signal);
-        return {};
-      }
+        return this.#end(cluster, running);
     }
     this.#links.judge(cluster);
+    // A session may never have held the Lease, or none was there when the Link was suspended.
+    const left = assignment.do === 'nothing' ? assignment.suspended : undefined;
+    if (left !== undefined) await this.#records.revokeConfirmation(left, signal);
     return {};
   }
 

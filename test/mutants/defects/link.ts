@@ -423,8 +423,8 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/manager.test.ts'],
     name: 'L191 what was confirmed before a Link was suspended stays on record where no session was',
     rule: 'L191',
-    find: 'if (assignment.suspended !== undefined) await this.#records',
-    replace: "if (assignment.suspended === '') await this.#records",
+    find: 'if (left !== undefined) await this.#records',
+    replace: "if (left === '') await this.#records",
   },
   {
     file: 'operator/link/records.ts',

@@ -8,6 +8,7 @@ import { mirrored } from '../../../operator/mirror/status.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
+import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { credentials, GATEWAY, link, LINKS_NAMESPACE, namespace } from '../../support/builders.ts';
@@ -690,14 +691,20 @@ describe('the manager of Links', () => {
         LINKS_NAMESPACE,
         'service-mirror-write-west',
       ) as unknown as Lease;
+    let restore = (): void => undefined;
     await start(() => {
       stage.lease('west', '', 'west');
       const annotations = { ...lease().metadata.annotations, 'linkspan.dev/confirmed': 'x' };
       stage.put({ ...lease(), metadata: { ...lease().metadata, annotations } } as unknown as ObjectRef);
       mirrors('a');
       put('west', {}, { annotations: { 'linkspan.dev/suspended': 'true' } });
+      // What keeps the Lease from being read keeps nothing from being said.
+      const match = ({ verb, name }: RequestInfo): boolean => verb === 'get' && name === 'service-mirror-write-west';
+      restore = stage.east.faults.refuse({ failure: { kind: 'status', code: 403 }, match });
     });
     await until('west', 'Ready', 'Suspended');
+    expect(lease().metadata.annotations).toHaveProperty(['linkspan.dev/confirmed']);
+    restore();
     const is = { 'linkspan.dev/target-cluster': 'west' };
     await eventually('it is forgotten', async () => isDeepStrictEqual(lease().metadata.annotations, is));
     expect(stage.services()).toEqual(['a-west']);

@@ -433,15 +433,19 @@ onEachBacking('linkspan link and unlink', (backing) => {
     await clusters.west.delete(service('web'));
   });
 
+  const linkedWithMirror = async (): Promise<void> => {
+    const linked = await run('link', address(), '--apply', '--wait', '--timeout=50s');
+    expect(linked.code, linked.stderr).toBe(0);
+    await clusters.west.apply(service('web', { labels: EXPORTED }));
+    await clusters.west.apply(slice('web'));
+    await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
+  };
+
   test(
     'leave the mirrors to another Link of the cluster, and find it by its own name',
     { timeout: 120_000 },
     async () => {
-      const linked = await run('link', address(), '--apply', '--wait', '--timeout=50s');
-      expect(linked.code, linked.stderr).toBe(0);
-      await clusters.west.apply(service('web', { labels: EXPORTED }));
-      await clusters.west.apply(slice('web'));
-      await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
+      await linkedWithMirror();
       const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
       const second = { ...linkRef, metadata: { ...linkRef.metadata, name: 'second' }, spec };
       await clusters.east.apply(second);
@@ -476,11 +480,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
     'leave the mirrors to a suspended Link of the cluster, whose record stays with them (E9, H9, L196)',
     { timeout: 120_000 },
     async () => {
-      const linked = await run('link', address(), '--apply', '--wait', '--timeout=50s');
-      expect(linked.code, linked.stderr).toBe(0);
-      await clusters.west.apply(service('web', { labels: EXPORTED }));
-      await clusters.west.apply(slice('web'));
-      await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
+      await linkedWithMirror();
       const { uid } = (await clusters.get('Service', 'web-west'))!.metadata;
       const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
       const annotations = { 'linkspan.dev/suspended': 'true' };
