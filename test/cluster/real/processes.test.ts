@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { eventually } from '../workload/eventually.ts';
@@ -8,7 +9,12 @@ import { isAlive } from './temporary-folder.ts';
 
 const sleeper = { name: 'sleeper', path: '/bin/sh', args: ['-c', 'exec sleep 600'] };
 
-it('leaves no process and no file behind when the test process is killed outright', async () => {
+/** A test process of its own, which has one of its processes killed and one stopped. */
+const testProcess = async (): Promise<{
+  readonly kill: () => void;
+  readonly dir: string;
+  readonly pids: readonly number[];
+}> => {
   const program = `
     import { Processes } from ${JSON.stringify(new URL('processes.ts', import.meta.url).href)};
     const processes = new Processes('orphans');
@@ -22,11 +28,26 @@ it('leaves no process and no file behind when the test process is killed outrigh
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await createInterface(parent.stdout)[Symbol.asyncIterator]().next()).value!.split('\n');
-  const { dir, pids } = JSON.parse(line!) as { dir: string; pids: readonly number[] };
-  expect([...pids.map(isAlive), existsSync(dir)]).toEqual([true, true, true]);
+  const started = JSON.parse(line!) as { dir: string; pids: readonly number[] };
+  expect([...started.pids.map(isAlive), existsSync(started.dir)]).toEqual([true, true, true]);
+  return { ...started, kill: () => void parent.kill('SIGKILL') };
+};
 
-  parent.kill('SIGKILL');
+it('leaves no process and no file behind when the test process is killed outright', async () => {
+  const { kill, dir, pids } = await testProcess();
+  kill();
   await eventually('nothing is left', async () => !pids.some(isAlive) && !existsSync(dir));
+});
+
+it('leaves the folder of another process inside to that one, whose servers might make it anew', async () => {
+  const { kill, dir, pids } = await testProcess();
+  const inside = join(dir, 'linkspan-inner-1-abcdef');
+  mkdirSync(inside);
+  kill();
+  await eventually('its processes have ended', async () => !pids.some(isAlive));
+  expect(existsSync(inside)).toBe(true);
+  rmdirSync(inside);
+  await eventually('nothing is left', async () => !existsSync(dir));
 });
 
 it('reports why a server did not come up, with the end of its log', async () => {

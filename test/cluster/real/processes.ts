@@ -11,7 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pauseMs } from '../workload/eventually.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** Reads `+ PID` and `- PID` lines; at the end of its input, kills and removes. */
+/**
+ * Reads `+ PID` and `- PID` lines; at the end of its input, kills and removes. Folders of other processes inside go
+ * first, each by its own watchdog: a server that is still starting makes its folder anew, and the one around it.
+ */
 const WATCHDOG = `
 pids=' '
 while read -r sign pid; do
@@ -21,6 +24,11 @@ while read -r sign pid; do
   esac
 done
 [ "$pids" = "\${pids# }" ] || kill -9 $pids
+for again in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+  set -- "$1" "$1"/linkspan-*-*-??????
+  [ -e "$2" ] || break
+  sleep 1
+done
 for again in 1 2 3 4 5; do rm -rf "$1" 2>/dev/null && exit; sleep 1; done
 `;
 
