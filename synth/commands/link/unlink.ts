@@ -59,7 +59,7 @@ const unlinkFrom = async (
   const others = links.filter(({ metadata }) => metadata.name !== cluster);
   const heirs = others.filter(({ spec }) => spec?.targetClusterName === cluster);
   refuseProblems([
-    ...foreignProblems(source, held.link === undefined ? heirs : [held.link], cluster),
+    ...foreignProblems(source, held.link === undefined ? [] : [held.link], cluster),
     ...(target === undefined ? [] : otherTargetProblems(source, target.target, target.targetUid, held)),
   ]);
   const mirrors = await mirrorsOf(source, cluster);
@@ -67,6 +67,9 @@ const unlinkFrom = async (
   const access = target && (await accessTraces(target, held, credentials, flags));
   const link: readonly Unwanted[] = held.link === undefined ? [] : [{ cluster: source, of: LINKS, object: held.link }];
   const gone = [...link, ...credentials.unwanted];
+  // A run that was stopped half-way leaves something of the Link; without that, another one is meant.
+  if (gone.length + (access?.unwanted.length ?? 0) === 0 && !(await hasLease(source, cluster, flags)))
+    refuseProblems(foreignProblems(source, heirs, cluster));
   if (gone.length + mirrors.length === 0) {
     const known = flags.name === undefined ? linksTo(held, links, target?.targetUid) : [];
     refuseProblems(known.map(({ metadata }) => misnamed(source, metadata, cluster)));
@@ -130,6 +133,12 @@ const leaseOf = (
 /** Reports whether a Lease records what the operator has mirrored. Linkerd's controller leaves one without a record. */
 const isRecordOf = (lease: Lease | undefined, cluster: string): boolean =>
   lease?.metadata.annotations?.[Annotation.targetCluster] === cluster;
+
+/** Reports whether the Lease of a Link is left, as far as it may be read. */
+const hasLease = async (source: Cluster, cluster: string, flags: UnlinkFlags): Promise<boolean> => {
+  const read = await ifAllowed(() => source.find<Lease>(LEASES, leaseOf(cluster, flags)));
+  return 'found' in read && isRecordOf(read.found, cluster);
+};
 
 /** Has an operator that was away, and finds no Link, know that a person has removed it (rule E5). */
 const recordIntent = async (source: Cluster, cluster: string, flags: UnlinkFlags): Promise<void> => {

@@ -281,4 +281,20 @@ export const COMMANDS: readonly Defect[] = [
     find: "if (link === undefined || accepted?.status !== 'False') return [];",
     replace: "if (link === undefined || accepted?.status !== 'Unknown') return [];",
   },
+  {
+    file: 'synth/commands/link/unlink.ts',
+    tests: ['test/synth/commands/link/link.test.ts'],
+    name: "L198 what a stopped unlink left is taken for another Link's",
+    rule: 'L198',
+    find: 'if (gone.length + (access',
+    replace: 'if (held.link === undefined || gone.length + (access',
+  },
+  {
+    file: 'synth/commands/link/unlink.ts',
+    tests: ['test/synth/commands/link/link.test.ts'],
+    name: 'L198 the Lease that a stopped unlink left is not looked at',
+    rule: 'L198',
+    find: ' && !(await hasLease(source, cluster, flags))',
+    replace: '',
+  },
 ];

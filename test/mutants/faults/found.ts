@@ -883,4 +883,13 @@ export const FOUND: readonly Fault[] = [
     defects: ['L197 what has the version of the last status is taken for it'],
     outside: 'one of 20,000 histories draws it',
   },
+  {
+    rule: 'L198',
+    by: 'a reading of the code',
+    defects: [
+      "L198 what a stopped unlink left is taken for another Link's",
+      'L198 the Lease that a stopped unlink left is not looked at',
+    ],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -489,11 +489,44 @@ onEachBacking('linkspan link and unlink', (backing) => {
       const first = await run('unlink', '--apply', '--timeout=30s');
       expect(first.code, first.stderr).toBe(0);
       expect((await clusters.get('Service', 'web-west'))?.metadata.uid).toBe(uid);
+      const again = await run('unlink', '--apply', '--timeout=30s');
+      expect({ code: again.code, stdout: again.stdout }, again.stderr).toEqual({ code: 0, stdout: '' });
       await clusters.east.delete(second);
       await eventually(
         'what it kept goes with it',
         async () => (await clusters.get('Service', 'web-west')) === undefined,
       );
+      const last = await run('unlink', '--apply', '--timeout=50s');
+      expect(last.code, last.stderr).toBe(0);
+      await clusters.west.delete(slice('web'));
+      await clusters.west.delete(service('web'));
+    },
+  );
+
+  test(
+    'are finished where a run was stopped half-way beside another Link of the cluster (L198)',
+    { timeout: 120_000 },
+    async () => {
+      await linkedWithMirror();
+      const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
+      const secret = (await clusters.east.get(credentialsRef(LINKS_NAMESPACE)))!;
+      const own = { ...secret, metadata: secretRef('cluster-credentials-second').metadata };
+      await clusters.east.apply(own);
+      const annotations = { 'linkspan.dev/suspended': 'true' };
+      const second = {
+        ...linkRef,
+        metadata: { ...linkRef.metadata, name: 'second', annotations },
+        spec: { ...spec, clusterCredentialsSecret: own.metadata.name },
+      };
+      await clusters.east.apply(second);
+      // The first thing that the command does; then it is stopped.
+      await clusters.east.delete(linkRef);
+      const finished = await run('unlink', '--apply', '--timeout=30s');
+      expect(finished.code, finished.stderr).toBe(0);
+      expect(finished.stdout).toBe('secret/cluster-credentials-west deleted in east\n');
+      expect(await clusters.get('Service', 'web-west')).toBeDefined();
+      await clusters.east.delete(second);
+      await clusters.east.delete(own);
       const last = await run('unlink', '--apply', '--timeout=50s');
       expect(last.code, last.stderr).toBe(0);
       await clusters.west.delete(slice('web'));
