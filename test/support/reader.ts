@@ -6,6 +6,10 @@ import { objectRef, secretRef } from './builders.ts';
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  /** @default - all */
+  readonly resourceNames?: readonly string[];
+  /** @default - what reads */
+  readonly verbs?: readonly string[];
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -24,7 +28,7 @@ export const readerOf = async (
   const secret = secretRef(name, 'default');
   const role = {
     ...objectRef(`${RBAC}/v1`, 'ClusterRole', name),
-    rules: rules.map((rule) => ({ ...rule, verbs: VERBS })),
+    rules: rules.map((rule) => ({ verbs: VERBS, ...rule })),
   };
   const binding = {
     ...objectRef(`${RBAC}/v1`, 'ClusterRoleBinding', name),

@@ -108,7 +108,7 @@ export const rotationOf = async (
   const isWritten = before !== undefined && current >= 0;
   // A younger one is what a run that was stopped has made, or that nothing is bound to yet.
   const made = isWritten ? account.peers[current] : account.peers.slice(0, current < 0 ? 1 : current)[0];
-  const next = made?.metadata.name ?? freePeerName(account.name, account.peers);
+  const next = made?.metadata.name ?? freePeerName(account);
   const isOwn = revoke === true || ownerOf(account, { sourceUid, sourceName, held: own }) === 'source';
   const others = tokensIn(held.others);
   // One that does not end may be that of a copy which nobody has named: of these, only those that are known go.

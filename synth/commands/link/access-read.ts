@@ -8,7 +8,7 @@ import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { readAccountToken } from '../../../operator/kube/account-token.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
-import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { Problem } from '../common/command-error.ts';
 import { readsPodToken } from '../common/credentials-secret.ts';
 import { mintAgain } from '../common/remedies.ts';
@@ -20,13 +20,25 @@ import {
   isProven,
   isValid,
   limitsOf,
+  mayBeLimited,
+  otherRightsProblems,
   ownerOf,
   readAccount,
   readsAll,
+  unknownLimit,
 } from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { isTokenOf } from './ending-token.ts';
-import { type Held, heldServer, otherTargetProblems, readHeld, type SourceNamespaces, tokensIn } from './held.ts';
+import {
+  type Held,
+  heldServer,
+  otherTargetProblems,
+  readHeld,
+  recordedTarget,
+  secretNameOf,
+  type SourceNamespaces,
+  tokensIn,
+} from './held.ts';
 import { keptProblem } from './keeper.ts';
 import type { Pair } from './pair.ts';
 import { type Account, allTokenSecrets, tokenIn } from './token.ts';
@@ -106,7 +118,7 @@ export const isOfTarget = (
   { targetUid }: Pick<Pair, 'targetUid'>,
   { held: { secret }, account }: Pick<AccessRead, 'held' | 'account'>,
 ): boolean => {
-  const recorded = secret?.metadata.annotations?.[Annotation.targetClusterUid];
+  const recorded = recordedTarget({ secret });
   return (recorded !== undefined && recorded === targetUid) || isProven(account, tokensIn([secret]));
 };
 
@@ -140,15 +152,16 @@ export const isLeft = (
 };
 
 /** Why an account or the credentials must not be made. */
-export const accessProblems = (
-  { source, target, sourceUid, targetUid, sourceName }: Pair,
-  access: AccessRead,
-  flags: AccessFlags,
-): readonly Problem[] => {
+export const accessProblems = (pair: Pair, access: AccessRead, flags: AccessFlags): readonly Problem[] => {
+  const { source, target, sourceUid, targetUid, sourceName } = pair;
   const { account, held } = access;
   return [
     ...accountProblems(target, account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) }),
+    ...otherRightsProblems(target, account, 'name this source otherwise with --source-name'),
     ...otherTargetProblems(source, target, targetUid, held),
+    ...unknownTargetProblems(pair, access),
+    ...otherLinkProblems(pair, access),
+    ...unknownLimitProblems(target, access, flags),
     ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
     ...sharedProblems(source, target, access, flags),
     ...(flags.flat === true && flags.exportNamespaces === undefined && access.exportNamespaces !== undefined
@@ -156,6 +169,49 @@ export const accessProblems = (
       : []),
   ];
 };
+
+/** The obstacle to writing credentials that record a cluster, where it cannot be seen which one the target is. */
+const unknownTargetProblems = (
+  { source, target, targetUid }: Pair,
+  { held, account }: AccessRead,
+): readonly Problem[] => {
+  const recorded = recordedTarget(held);
+  const isOfAccount = [...tokensIn([held.secret])].some((token) => isOneOf(account, token));
+  if (held.secret === undefined || recorded === undefined || targetUid !== undefined || isOfAccount) return [];
+  return [
+    {
+      object: source.title(SECRETS.kind, held.secret.metadata),
+      reason: `is for the cluster whose namespace kube-system has the uid ${recorded}, and that of ${target.context} may not be read`,
+      remedy: `have somebody run the command who may get namespace kube-system of ${target.context}`,
+    },
+  ];
+};
+
+/** The obstacle to writing a Secret that is not certainly of the target: a Link of another cluster reads that by it. */
+const otherLinkProblems = (pair: Pair, access: AccessRead): readonly Problem[] => {
+  const { source, targetName } = pair;
+  const { secretName, link, otherLinks } = access.held;
+  if (isOfTarget(pair, access)) return [];
+  const cluster = link?.spec?.targetClusterName ?? targetName;
+  return otherLinks
+    .filter((each) => secretNameOf(each, each.metadata.name) === secretName)
+    .filter(({ spec }) => spec?.targetClusterName !== cluster)
+    .map(({ metadata, spec }) => ({
+      object: source.title(LINKS.kind, metadata),
+      reason: `reads cluster ${spec?.targetClusterName ?? ''} by Secret ${secretName}, which is to have the token of another`,
+      remedy: 'name the cluster otherwise with --name, or have that Link name another Secret',
+    }));
+};
+
+/** The obstacle to giving an account rights: it may be limited by Roles that cannot be listed, and no flag says to what. */
+const unknownLimitProblems = (
+  target: Cluster,
+  { account, exportNamespaces }: AccessRead,
+  flags: AccessFlags,
+): readonly Problem[] =>
+  exportNamespaces !== undefined || flags.exportNamespaces !== undefined || !mayBeLimited(account)
+    ? []
+    : [unknownLimit(target, account)];
 
 /** Other Links of the source that read with the account keep their rights. */
 const sharedProblems = (

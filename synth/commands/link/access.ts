@@ -21,7 +21,7 @@ import { accountInUse, type AccessFlags, type AccessRead, isLeft } from './acces
 import { type AccountRead, isValid, lacksController, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
 import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } from './ending-token.ts';
-import { tokensIn } from './held.ts';
+import { recordedTarget, tokensIn } from './held.ts';
 import { linkerdTokenProblems } from './linkerd-token.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
 import type { Pair } from './pair.ts';
@@ -76,7 +76,7 @@ export const takesOf = (isForced: true | undefined, fields: readonly FieldPath[]
 export const planAccess = async (way: AccessWay, flags: PlanFlags): Promise<AccessPlan> => {
   const { source, target, account, held, copies } = way;
   const secrets = {
-    peerSecret: account.peers[0]?.metadata.name ?? freePeerName(account.name, account.peers),
+    peerSecret: account.peers[0]?.metadata.name ?? freePeerName(account),
     tokenSecret: copies ? (account.tokens[0]?.metadata.name ?? freeTokenName(account.name, account.dead)) : undefined,
   };
   const kept = keptTokens(way);
@@ -147,7 +147,7 @@ const credentialsOf = async (
 ): Promise<(tokens: SourceTokens) => readonly ApiJson[]> => {
   const { target, targetUid, held, settings, apiServer, account } = way;
   const caData = apiServer.caData ?? (await caOf(target, account));
-  const place = { ...flags, secretName: held.secretName, targetUid };
+  const place = { ...flags, secretName: held.secretName, targetUid: targetUid ?? recordedTarget(held) };
   return (tokens) =>
     credentialsManifests(settings, { ...apiServer, caData }, tokens, place).map((object) =>
       asWritten(object, liveOf(way, object)),

@@ -11,15 +11,13 @@ import { kubectl } from '../common/command-text.ts';
 import type { Problem } from '../common/command-error.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { ifAllowed } from '../common/readable.ts';
-import { acceptedTokens, isBoundTo, isTokenOf, peerSecretsOf } from './ending-token.ts';
+import { acceptedTokens, isBoundTo, isTokenOf, type Peers, peerSecretsOf } from './ending-token.ts';
 import { type Account, allTokenSecrets, isDead, secretsOfAccount, tokenIn } from './token.ts';
 
 /** An account as it was read. */
-export interface AccountRead extends Account {
+export interface AccountRead extends Account, Peers {
   /** The ServiceAccount; undefined if there is none. */
   readonly object: KubeObject | undefined;
-  /** The Secrets that its tokens which end are bound to, the youngest first. */
-  readonly peers: readonly Secret[];
   /** The Secrets of its tokens that do not end, or that Kubernetes has yet to fill, the youngest first. */
   readonly tokens: readonly Secret[];
   /** The Secrets of tokens of an account of this name that is gone. */
@@ -28,8 +26,14 @@ export interface AccountRead extends Account {
   readonly accepted: ReadonlySet<string>;
   /** Its roles and their bindings, those in namespaces among them. */
   readonly rights: readonly Found[];
+  /** Roles and bindings of its name that are those of other accounts. */
+  readonly otherRights: readonly Found[];
   /** Whether all of these could be read. */
   readonly areRightsKnown: boolean;
+}
+
+interface Binding extends KubeObject {
+  readonly subjects?: readonly { readonly kind?: string; readonly name?: string; readonly namespace?: string }[];
 }
 
 interface Role extends KubeObject {
@@ -56,7 +60,7 @@ export const readAccount = async (
   return {
     ...account,
     object,
-    peers,
+    ...peers,
     tokens: all.filter((each) => !isDead(each, object)),
     dead: all.filter((each) => isDead(each, object)),
     accepted: new Set(await acceptedTokens(target, account, object, held)),
@@ -66,11 +70,14 @@ export const readAccount = async (
 
 const isExtension = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.extension] === Value.extension;
 
-/** The roles of the name of an account, and their bindings: bindings first, as they go. */
+/**
+ * The roles of the name of an account, and their bindings: bindings first, as they go. What binds only accounts of other
+ * namespaces, and the role beside it, is theirs.
+ */
 const rightsOf = async (
   target: Cluster,
   { namespace, name }: Account,
-): Promise<Pick<AccountRead, 'rights' | 'areRightsKnown'>> => {
+): Promise<Pick<AccountRead, 'rights' | 'otherRights' | 'areRightsKnown'>> => {
   let areRightsKnown = true;
   const ofCluster = async (of: Resource): Promise<readonly Found[]> => {
     const object = await target.find(of, { name });
@@ -91,8 +98,34 @@ const rightsOf = async (
     ofNamespaces(ROLES),
     ofCluster(CLUSTER_ROLES),
   ]);
-  return { rights: [...bindings, ...clusterBindings, ...roles, ...clusterRoles], areRightsKnown };
+  const all = [...bindings, ...clusterBindings, ...roles, ...clusterRoles];
+  const ofOthers = new Set(
+    [...bindings, ...clusterBindings]
+      .filter(({ object }) => !binds(object, { namespace, name }))
+      .map(({ object }) => object.metadata.namespace),
+  );
+  const isOthers = ({ object }: Found): boolean => ofOthers.has(object.metadata.namespace);
+  return { rights: all.filter((each) => !isOthers(each)), otherRights: all.filter(isOthers), areRightsKnown };
 };
+
+/** Reports whether a binding is to an account, or to nobody yet. */
+const binds = ({ subjects = [] }: Binding, { namespace, name }: Account): boolean =>
+  subjects.length === 0 ||
+  subjects.some((each) => each.kind === SERVICE_ACCOUNTS.kind && each.name === name && each.namespace === namespace);
+
+/** The obstacle to giving an account rights: those of its name are another account's. */
+export const otherRightsProblems = (
+  target: Cluster,
+  { otherRights, namespace, name }: AccountRead,
+  remedy: string,
+): readonly Problem[] =>
+  otherRights
+    .filter(({ of }) => of === CLUSTER_ROLE_BINDINGS || of === ROLE_BINDINGS)
+    .map(({ of, object }) => ({
+      object: target.title(of.kind, object.metadata),
+      reason: `is of another account than ${name} of namespace ${namespace}, which would take its rights`,
+      remedy,
+    }));
 
 /** Reports whether Linkerd may read the target with an account, as a flat network needs. */
 export const isFlat = ({ rights }: AccountRead): boolean =>
@@ -115,6 +148,17 @@ export const limitsOf = ({ rights, areRightsKnown }: AccountRead): readonly stri
   );
   return limits.length === 0 || !areRightsKnown ? undefined : limits;
 };
+
+/** Reports whether an account may be limited to namespaces without that being seen. */
+export const mayBeLimited = (account: AccountRead): boolean =>
+  account.object !== undefined && !account.areRightsKnown && !readsAll(account);
+
+/** The obstacle to giving such an account its rights anew. */
+export const unknownLimit = (target: Cluster, account: AccountRead): Problem => ({
+  object: target.title(SERVICE_ACCOUNTS.kind, account),
+  reason: 'may be limited to some namespaces: its Roles cannot be listed in all of them',
+  remedy: 'name these with --export-namespaces, or give it empty to let the account read all',
+});
 
 /** Reports whether an account has rights that are known, and may not renew a token of its own by them. */
 export const mayNotRenew = (account: AccountRead): boolean =>

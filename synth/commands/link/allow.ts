@@ -13,7 +13,17 @@ import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText, withReport } from '../common/output.ts';
 import { FORCE, foreignRights, staleRights, takesOf } from './access.ts';
-import { type AccountRead, isFlat, lacksController, limitsOf, readAccount, recordOf } from './account.ts';
+import {
+  type AccountRead,
+  isFlat,
+  lacksController,
+  limitsOf,
+  mayBeLimited,
+  otherRightsProblems,
+  readAccount,
+  recordOf,
+  unknownLimit,
+} from './account.ts';
 import { freePeerName } from './ending-token.ts';
 import type { AllowFlags } from './gen-flags.ts';
 import { accessManifests } from './manifests.ts';
@@ -48,6 +58,10 @@ export const allow = (flags: AllowFlags): Promise<void> =>
       refuseProblems(missing === undefined ? [] : [missing]);
       const read = await readAccount(target, account);
       if (!flags.ignoreCluster) refuseExisting(target, read);
+      refuseProblems([
+        ...otherRightsProblems(target, read, 'name another account with --service-account-name'),
+        ...(flags.exportNamespaces === undefined && mayBeLimited(read) ? [unknownLimit(target, read)] : []),
+      ]);
       await give(target, read, flags);
     });
   }, FLAG_OF_PROP);
@@ -62,7 +76,7 @@ const manifestsOf = (read: AccountRead, flags: AllowFlags): readonly ApiJson[] =
     flat,
     exportNamespaces: flags.exportNamespaces ?? limitsOf(read),
     lacksController: lacksController(read),
-    peerSecret: read.peers[0]?.metadata.name ?? freePeerName(read.name, read.peers),
+    peerSecret: read.peers[0]?.metadata.name ?? freePeerName(read),
     tokenSecret: isLongLived(flags, flat)
       ? (read.tokens[0]?.metadata.name ?? freeTokenName(read.name, read.dead))
       : undefined,

@@ -21,20 +21,34 @@ import { type Account, firstTokenIn, freeName, youngestFirst } from './token.ts'
 /** How long a token lives that is not the successor of one, if the server lets it. */
 export const LIFETIME_MS = 48 * 3_600_000;
 
-/** The Secrets that tokens of an account are bound to, the youngest first. One that a person has made has just the name. */
-export const peerSecretsOf = async (target: Cluster, { namespace, name }: Account): Promise<readonly Secret[]> => {
+/** The Secrets that tokens which end are bound to. */
+export interface Peers {
+  /** Those of an account, the youngest first. */
+  readonly peers: readonly Secret[];
+  /** Those of others, whose names are taken. */
+  readonly otherPeers: readonly Secret[];
+}
+
+/** Reads them. One that a person has made for the account has just the name: another account may have the same. */
+export const peerSecretsOf = async (target: Cluster, { namespace, name }: Account): Promise<Peers> => {
   const [labelled, named] = await Promise.all([
     target.list<Secret>(SECRETS, { namespace, labelSelector: `${Label.extension}=${Value.extension}` }),
     target.find<Secret>(SECRETS, { namespace, name: peerSecretName(name) }),
   ]);
-  const own = labelled.filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccount] === name);
-  const isNew = named !== undefined && !own.some(({ metadata }) => metadata.name === named.metadata.name);
-  return youngestFirst([...own, ...(isNew && Object.keys(named.data ?? {}).length === 0 ? [named] : [])]);
+  const accountOf = ({ metadata }: Secret): string | undefined => metadata.annotations?.[Annotation.serviceAccount];
+  const isOwn = (each: Secret): boolean =>
+    accountOf(each) === name ||
+    (each === named && accountOf(each) === undefined && Object.keys(each.data ?? {}).length === 0);
+  const others = labelled.filter(
+    (each) => accountOf(each) !== undefined && each.metadata.name !== named?.metadata.name,
+  );
+  const all = [...others, ...(named === undefined ? [] : [named])];
+  return { peers: youngestFirst(all.filter(isOwn)), otherPeers: all.filter((each) => !isOwn(each)) };
 };
 
 /** `linkspan-peer-<source>`, or with a number if that is taken. */
-export const freePeerName = (account: string, taken: readonly Secret[]): string =>
-  freeName(peerSecretName(account), taken);
+export const freePeerName = ({ name, peers, otherPeers }: Account & Peers): string =>
+  freeName(peerSecretName(name), [...peers, ...otherPeers]);
 
 /** The Secret that tokens of an account are to be bound to. */
 export const peerSecret = ({ namespace, name: account }: Account, name: string): ApiJson => ({

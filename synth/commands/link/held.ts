@@ -18,6 +18,8 @@ export interface SourceNamespaces {
 
 export interface Held {
   readonly link: LinkObject | undefined;
+  /** The other Links of the namespace. */
+  readonly otherLinks: readonly LinkObject[];
   /** Name of the Link's Secret, whether it is there or not. */
   readonly secretName: string;
   readonly secret: Secret | undefined;
@@ -40,8 +42,9 @@ export const readHeld = async (
   const link = await source.find<LinkObject>(LINKS, { namespace, name: targetName });
   const secretName = link === undefined ? credentialsName(targetName) : secretNameOf(link, targetName);
   const copyName = credentialsName(link?.spec?.targetClusterName ?? targetName);
-  const [secret, all] = await Promise.all([
+  const [secret, links, all] = await Promise.all([
     source.find<Secret>(SECRETS, { namespace, name: secretName }),
+    source.list<LinkObject>(LINKS, { namespace }),
     credentialsOf(source, [...new Set([namespace, linkerdNamespace])]),
   ]);
   const is =
@@ -52,6 +55,7 @@ export const readHeld = async (
   const isCopy = linkerdNamespace === namespace ? () => false : is(linkerdNamespace, copyName);
   return {
     link,
+    otherLinks: links.filter(({ metadata }) => metadata.name !== targetName),
     secretName,
     secret,
     copy: all.find(isCopy),
@@ -96,6 +100,10 @@ export const tokensIn = (secrets: readonly (Secret | undefined)[]): ReadonlySet<
 /** The API server that the credentials of the Link name. */
 export const heldServer = ({ secret }: Held): ApiServer | undefined => readOf(secret)?.apiServer;
 
+/** The cluster that the credentials of the Link are for, as they record it: the uid of its namespace kube-system. */
+export const recordedTarget = ({ secret }: Pick<Held, 'secret'>): string | undefined =>
+  secret?.metadata.annotations?.[Annotation.targetClusterUid];
+
 /** The obstacle to reading another cluster by the credentials of a name than the one that they record. */
 export const otherTargetProblems = (
   source: Cluster,
@@ -103,7 +111,7 @@ export const otherTargetProblems = (
   targetUid: string | undefined,
   { secret }: Held,
 ): readonly Problem[] => {
-  const recorded = secret?.metadata.annotations?.[Annotation.targetClusterUid];
+  const recorded = recordedTarget({ secret });
   if (secret === undefined || recorded === undefined || targetUid === undefined || recorded === targetUid) return [];
   const { namespace = '', name } = secret.metadata;
   const forget = kubectl(source, '-n', namespace, 'annotate', 'secret', name, `${Annotation.targetClusterUid}-`);

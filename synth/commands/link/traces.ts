@@ -12,7 +12,6 @@ import type { LinkObject } from '../common/link-object.ts';
 import { accountInUse } from './access-read.ts';
 import { type AccountRead, isOneOf, ownerOf, readAccount, recordOf, removalCommands, secretsOf } from './account.ts';
 import { type Held, secretNameOf, type SourceNamespaces, tokensIn } from './held.ts';
-
 import type { Pair } from './pair.ts';
 
 /** The target, and what the source is to it. */
@@ -71,7 +70,7 @@ export const accessTraces = async (
   { staying }: { readonly staying: readonly Secret[] },
   { namespace }: SourceNamespaces,
 ): Promise<Traces> => {
-  const account = await accountOf(target, held, { namespace, sourceUid, sourceName });
+  const { account, isInUse } = await accountOf(target, held, staying, { namespace, sourceUid, sourceName });
   const { object } = account;
   if (object === undefined) {
     return { unwanted: [], notes: [`no account of ${sourceName} was found in ${target.context}`] };
@@ -80,9 +79,13 @@ export const accessTraces = async (
     unwanted: [],
     notes: [`${target.title(SERVICE_ACCOUNTS.kind, account)} stays, since ${why}`],
   });
-  const elsewhere = tokensIn([...held.others, ...staying]);
-  if ([...elsewhere].some((token) => isOneOf(account, token))) {
+  if (isUsedBy(account, [...held.others, ...staying])) {
     return keep(`other credentials of the source cluster are of it`);
+  }
+  const [silent] = isInUse ? [] : held.otherLinks.filter((link) => !hasToken(link, [...held.others, ...staying]));
+  if (silent !== undefined) {
+    const remove = removalCommands(target, account);
+    return keep(`Link ${silent.metadata.name}, whose credentials cannot be read, may read with it; else run ${remove}`);
   }
   switch (ownerOf(account, { sourceUid, sourceName, held: tokensIn([held.secret, held.copy]) })) {
     case 'another':
@@ -99,20 +102,43 @@ export const accessTraces = async (
   }
 };
 
+/** Reports whether one of the tokens in these Secrets is of an account. */
+const isUsedBy = (account: AccountRead, secrets: readonly Secret[]): boolean =>
+  [...tokensIn(secrets)].some((token) => isOneOf(account, token));
+
+/** Reports whether the credentials of a Link are among these, with a token. */
+const hasToken = (link: LinkObject, secrets: readonly Secret[]): boolean =>
+  secrets.some(
+    (each) =>
+      each.metadata.namespace === link.metadata.namespace &&
+      each.metadata.name === secretNameOf(link, link.metadata.name) &&
+      tokensIn([each]).size > 0,
+  );
+
+/** The account of the token that the source has; without one, the first of those that record the source which is unused. */
 const accountOf = async (
   target: Cluster,
   held: Held,
+  staying: readonly Secret[],
   { namespace, sourceUid, sourceName }: SourceOf,
-): Promise<AccountRead> => {
+): Promise<{ readonly account: AccountRead; readonly isInUse: boolean }> => {
   const tokens = tokensIn([held.secret, held.copy]);
   const used = await accountInUse(target, held, namespace);
-  if (used !== undefined) return readAccount(target, used, tokens);
+  if (used !== undefined) return { account: await readAccount(target, used, tokens), isInUse: true };
   const labelSelector = `${Label.extension}=${Value.extension}`;
   const all = await target.list(SERVICE_ACCOUNTS, { namespace, labelSelector });
-  const recorded = all.find(
+  const recorded = all.filter(
     ({ metadata }) => sourceUid !== undefined && metadata.annotations?.[Annotation.sourceClusterUid] === sourceUid,
   );
-  return readAccount(target, { namespace, name: recorded?.metadata.name ?? remoteAccessName(sourceName) }, tokens);
+  const read = (name: string): Promise<AccountRead> => readAccount(target, { namespace, name }, tokens);
+  const names = recorded.map(({ metadata }) => metadata.name);
+  const usual = remoteAccessName(sourceName);
+  const [named, ...others] = await Promise.all([read(usual), ...names.filter((name) => name !== usual).map(read)]);
+  const found = (names.includes(usual) ? [named, ...others] : [...others, named]).filter(
+    ({ object }) => object !== undefined,
+  );
+  const unused = found.find((each) => !isUsedBy(each, [...held.others, ...staying]));
+  return { account: unused ?? found[0] ?? named, isInUse: false };
 };
 
 interface SourceOf {

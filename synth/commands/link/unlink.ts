@@ -21,7 +21,7 @@ import { byKubectl } from '../common/remedies.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
 import { named, type UnlinkFlags } from './flags.ts';
-import { linksTo, otherTargetProblems, readHeld } from './held.ts';
+import { type Held, linksTo, otherTargetProblems, readHeld, secretNameOf } from './held.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
 import { accessTraces, credentialsTraces, type Target } from './traces.ts';
 
@@ -91,9 +91,28 @@ const unlinkFrom = async (
     await recordIntent(source, cluster, flags);
     await executeDeletions(link, report);
     await untilRemoved(source, cluster, heir, flags);
+    refuseProblems(await newcomers(source, held, links, { cluster, namespace: flags.namespace }));
     await executeDeletions(credentials.unwanted, report);
     await executeDeletions(access?.unwanted ?? [], report);
   });
+};
+
+/** The obstacle to deleting what is left of a Link: while it was removed, somebody has made one that reads by that. */
+const newcomers = async (
+  source: Cluster,
+  { secretName }: Held,
+  known: readonly LinkObject[],
+  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
+): Promise<readonly Problem[]> => {
+  const links = await source.list<LinkObject>(LINKS, { namespace });
+  return links
+    .filter(({ metadata }) => !known.some((each) => each.metadata.uid === metadata.uid))
+    .filter((link) => link.spec?.targetClusterName === cluster || secretNameOf(link, link.metadata.name) === secretName)
+    .map(({ metadata }) => ({
+      object: source.title(LINKS.kind, metadata),
+      reason: 'was made while the command ran: the credentials and the account, which it may read with, stay',
+      remedy: 'if it is to go, too, run the command again',
+    }));
 };
 
 /** Without a name, that of the target's context is looked for. */

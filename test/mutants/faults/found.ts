@@ -892,4 +892,46 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L199',
+    by: 'a reading of the code',
+    defects: ['L199 the Secret of a Link of another cluster is written over'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L200',
+    by: 'a reading of the code',
+    defects: ['L200 the Secret of tokens of another account is taken by its name'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L201',
+    by: 'a reading of the code',
+    defects: ["L201 rights are an account's by their name"],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L202',
+    by: 'a reading of the code',
+    defects: [
+      'L202 a Secret loses the record of a target that may not be seen',
+      'L202 an account whose limits cannot be read is given all',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L203',
+    by: 'a reading of the code',
+    defects: [
+      'L203 an account goes although a Link without credentials may read with it',
+      'L203 an account that others use is taken for what is left over',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L204',
+    by: 'a reading of the code',
+    defects: ['L204 the credentials of a Link that was made anew meanwhile go'],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -154,6 +154,11 @@ is refused: name this source with \`--source-name\`. Two Links of one source to 
 take rights from it which the other Link reads with is refused, too. An account that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
 adopted if this source has its token already, or if none of its tokens was ever used, or printed for another source. A Secret that a controller keeps, such
 as one of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
+So is one that a Link of another cluster reads by, unless it is certainly of this target, and one that records a target where
+you may not read which cluster this is. Rights of an account of the same name in another namespace are not taken either.
+
+\`unlink\` may be run again after it was stopped. What another Link may read with stays, and so does all that is left if a Link is
+made while it waits for the operator.
 
 The manifests that it prints without \`--apply\` hold a token, if the account is there already: keep them as secret. They are
 those of both clusters, and \`kubectl apply -f -\` would make all of them in one. \`allow\` and \`link-gen\` print those of one.
