@@ -235,8 +235,12 @@ export const accountProblems = (target: Cluster, read: AccountRead, claim: Claim
     tokens.some(({ metadata }) => metadata.labels?.[LAST_USED] !== undefined) || [...tokens, ...peers].some(isGiven);
   if (owner === 'unknown' && name !== SHARED_ACCOUNT && !isUsed) return [];
   const another = 'name this source otherwise with --source-name';
-  const record = `${Annotation.sourceClusterUid}=${sourceUid ?? ''}`;
-  const adopt = kubectl(target, '-n', namespace, 'annotate', 'serviceaccount', name, record);
+  const annotate = (record: string): string =>
+    kubectl(target, '-n', namespace, 'annotate', 'serviceaccount', name, record);
+  const adopt =
+    sourceUid === undefined
+      ? 'have somebody run the command who may get namespace kube-system of the source'
+      : `if it is for this one alone, run \`${annotate(`${Annotation.sourceClusterUid}=${sourceUid}`)}\``;
   return [
     owner === 'another'
       ? {
@@ -247,7 +251,7 @@ export const accountProblems = (target: Cluster, read: AccountRead, claim: Claim
       : {
           object: target.title(SERVICE_ACCOUNTS.kind, read),
           reason: 'does not say which source cluster it is for, and another may read with it',
-          remedy: `${another}, or if it is for this one alone, run \`${adopt}\``,
+          remedy: `${another}, or ${adopt}`,
         },
   ];
 };

@@ -361,4 +361,12 @@ export const COMMANDS: readonly Defect[] = [
     find: '    refuseProblems(await newcomers(',
     replace: "    if (cluster === '') refuseProblems(await newcomers(",
   },
+  {
+    file: 'synth/commands/link/account.ts',
+    tests: ['test/synth/commands/link/account.test.ts'],
+    name: 'L205 an empty uid of the source is to be recorded',
+    rule: 'L205',
+    find: "    sourceUid === undefined\n      ? 'have",
+    replace: "    sourceUid === ''\n      ? 'have",
+  },
 ];

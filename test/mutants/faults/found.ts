@@ -934,4 +934,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L204 the credentials of a Link that was made anew meanwhile go'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L205',
+    by: 'a reading of the code',
+    defects: ['L205 an empty uid of the source is to be recorded'],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -1,11 +1,17 @@
 /** What is known of the rights of an account, by whoever asks. */
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../../operator/kube/errors.ts';
-import type { KubeObject, Resource } from '../../../../operator/kube/objects.ts';
+import type { KubeObject, Resource, Secret } from '../../../../operator/kube/objects.ts';
 import type { Cluster } from '../../../../synth/commands/common/cluster.ts';
 import { CommandError } from '../../../../synth/commands/common/command-error.ts';
 import { CLUSTER_ROLES, ROLES } from '../../../../synth/commands/common/kinds.ts';
-import { limitsOf, mayNotRenew, mayRenew, readAccount } from '../../../../synth/commands/link/account.ts';
+import {
+  accountProblems,
+  limitsOf,
+  mayNotRenew,
+  mayRenew,
+  readAccount,
+} from '../../../../synth/commands/link/account.ts';
 
 const NAME = 'remote-access';
 const NAMESPACE = 'linkerd-multicluster';
@@ -63,4 +69,15 @@ test.each<[string, Parameters<typeof read>[2], readonly string[] | undefined]>([
 ])('the namespaces of an account are those of its Roles %s', async (_, listed, limits) => {
   const account = await read([role('services', 'shop'), role('services', NAMESPACE)], undefined, listed);
   expect(limitsOf(account)).toEqual(limits);
+});
+
+test('an account that records nothing is not recorded for a source whose uid may not be read (L205)', async () => {
+  const account = await read([], undefined, 'everywhere');
+  const given = { metadata: { annotations: { 'linkspan.dev/token-given': 'true' } } } as unknown as Secret;
+  const used = { ...account, object: { metadata: { name: NAME } } as KubeObject, peers: [given] };
+  const claim = { sourceUid: undefined, sourceName: 'east', held: new Set<string>() };
+  const [problem] = accountProblems({ title: () => 'the account' } as unknown as Cluster, used, claim);
+  expect(problem?.remedy).toBe(
+    'name this source otherwise with --source-name, or have somebody run the command who may get namespace kube-system of the source',
+  );
 });
