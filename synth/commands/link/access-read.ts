@@ -20,12 +20,11 @@ import {
   isProven,
   isValid,
   limitsOf,
-  mayBeLimited,
   otherRightsProblems,
   ownerOf,
   readAccount,
   readsAll,
-  unknownLimit,
+  unknownLimitProblems,
 } from './account.ts';
 import { type ApiServer, apiServerOf } from './api-server.ts';
 import { isTokenOf } from './ending-token.ts';
@@ -113,6 +112,10 @@ export const accountInUse = async (
   return undefined;
 };
 
+/** Reports whether one of the tokens in these Secrets is of an account. */
+export const isUsedBy = (account: AccountRead, secrets: readonly (Secret | undefined)[]): boolean =>
+  [...tokensIn(secrets)].some((token) => isOneOf(account, token));
+
 /** Reports whether the credentials of a Link are certainly those of the target. */
 export const isOfTarget = (
   { targetUid }: Pick<Pair, 'targetUid'>,
@@ -132,8 +135,8 @@ export const accessServer = (
   const fresh = apiServerOf(target.reachedBy, given);
   if (before === undefined) return { apiServer: fresh, isKept: false };
   // An account is of one cluster alone: its token shows where it is from, also once it is void.
-  const isOfAccount = (): boolean => [...tokensIn([held.secret])].some((token) => isOneOf(account, token));
-  if (!isOfTarget({ targetUid }, { held, account }) && !isOfAccount()) return { apiServer: fresh, isKept: false };
+  if (!isOfTarget({ targetUid }, { held, account }) && !isUsedBy(account, [held.secret]))
+    return { apiServer: fresh, isKept: false };
   // What the kubeconfig says of its own server is newer. Where it says nothing, somebody else has said it.
   const { caData } = before.server === fresh.server && target.isProvenByMachine ? before : fresh;
   if (given !== undefined) return { apiServer: { ...fresh, caData }, isKept: false };
@@ -161,7 +164,7 @@ export const accessProblems = (pair: Pair, access: AccessRead, flags: AccessFlag
     ...otherTargetProblems(source, target, targetUid, held),
     ...unknownTargetProblems(pair, access),
     ...otherLinkProblems(pair, access),
-    ...unknownLimitProblems(target, access, flags),
+    ...unknownLimitProblems(target, account, flags.exportNamespaces ?? access.exportNamespaces),
     ...(flags.flat === false && held.copy !== undefined ? [copyProblem(source, held.copy, target)] : []),
     ...sharedProblems(source, target, access, flags),
     ...(flags.flat === true && flags.exportNamespaces === undefined && access.exportNamespaces !== undefined
@@ -176,8 +179,8 @@ const unknownTargetProblems = (
   { held, account }: AccessRead,
 ): readonly Problem[] => {
   const recorded = recordedTarget(held);
-  const isOfAccount = [...tokensIn([held.secret])].some((token) => isOneOf(account, token));
-  if (held.secret === undefined || recorded === undefined || targetUid !== undefined || isOfAccount) return [];
+  if (held.secret === undefined || recorded === undefined || targetUid !== undefined) return [];
+  if (isUsedBy(account, [held.secret])) return [];
   return [
     {
       object: source.title(SECRETS.kind, held.secret.metadata),
@@ -203,16 +206,6 @@ const otherLinkProblems = (pair: Pair, access: AccessRead): readonly Problem[] =
     }));
 };
 
-/** The obstacle to giving an account rights: it may be limited by Roles that cannot be listed, and no flag says to what. */
-const unknownLimitProblems = (
-  target: Cluster,
-  { account, exportNamespaces }: AccessRead,
-  flags: AccessFlags,
-): readonly Problem[] =>
-  exportNamespaces !== undefined || flags.exportNamespaces !== undefined || !mayBeLimited(account)
-    ? []
-    : [unknownLimit(target, account)];
-
 /** Other Links of the source that read with the account keep their rights. */
 const sharedProblems = (
   source: Cluster,
@@ -221,7 +214,7 @@ const sharedProblems = (
   { namespace }: AccessFlags,
 ): readonly Problem[] => {
   const { account, held } = access;
-  const users = held.others.filter((each) => [...tokensIn([each])].some((token) => isOneOf(account, token)));
+  const users = held.others.filter((each) => isUsedBy(account, [each]));
   const [user] = users;
   if (user === undefined) return [];
   const lost = rightsLost(access);

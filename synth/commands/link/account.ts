@@ -149,16 +149,24 @@ export const limitsOf = ({ rights, areRightsKnown }: AccountRead): readonly stri
   return limits.length === 0 || !areRightsKnown ? undefined : limits;
 };
 
-/** Reports whether an account may be limited to namespaces without that being seen. */
-export const mayBeLimited = (account: AccountRead): boolean =>
-  account.object !== undefined && !account.areRightsKnown && !readsAll(account);
-
-/** The obstacle to giving such an account its rights anew. */
-export const unknownLimit = (target: Cluster, account: AccountRead): Problem => ({
-  object: target.title(SERVICE_ACCOUNTS.kind, account),
-  reason: 'may be limited to some namespaces: its Roles cannot be listed in all of them',
-  remedy: 'name these with --export-namespaces, or give it empty to let the account read all',
-});
+/**
+ * The obstacle to giving an account rights: it may be limited by Roles that cannot be listed.
+ * @param limits as a flag or the Link says them; empty to lift them
+ */
+export const unknownLimitProblems = (
+  target: Cluster,
+  account: AccountRead,
+  limits: readonly string[] | undefined,
+): readonly Problem[] =>
+  limits !== undefined || account.object === undefined || account.areRightsKnown || readsAll(account)
+    ? []
+    : [
+        {
+          object: target.title(SERVICE_ACCOUNTS.kind, account),
+          reason: 'may be limited to some namespaces: its Roles cannot be listed in all of them',
+          remedy: 'name these with --export-namespaces, or give it empty to let the account read all',
+        },
+      ];
 
 /** Reports whether an account has rights that are known, and may not renew a token of its own by them. */
 export const mayNotRenew = (account: AccountRead): boolean =>

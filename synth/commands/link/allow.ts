@@ -18,11 +18,10 @@ import {
   isFlat,
   lacksController,
   limitsOf,
-  mayBeLimited,
   otherRightsProblems,
   readAccount,
   recordOf,
-  unknownLimit,
+  unknownLimitProblems,
 } from './account.ts';
 import { freePeerName } from './ending-token.ts';
 import type { AllowFlags } from './gen-flags.ts';
@@ -60,7 +59,7 @@ export const allow = (flags: AllowFlags): Promise<void> =>
       if (!flags.ignoreCluster) refuseExisting(target, read);
       refuseProblems([
         ...otherRightsProblems(target, read, 'name another account with --service-account-name'),
-        ...(flags.exportNamespaces === undefined && mayBeLimited(read) ? [unknownLimit(target, read)] : []),
+        ...unknownLimitProblems(target, read, flags.exportNamespaces),
       ]);
       await give(target, read, flags);
     });

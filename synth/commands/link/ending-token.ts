@@ -39,10 +39,10 @@ export const peerSecretsOf = async (target: Cluster, { namespace, name }: Accoun
   const isOwn = (each: Secret): boolean =>
     accountOf(each) === name ||
     (each === named && accountOf(each) === undefined && Object.keys(each.data ?? {}).length === 0);
-  const others = labelled.filter(
+  const recorded = labelled.filter(
     (each) => accountOf(each) !== undefined && each.metadata.name !== named?.metadata.name,
   );
-  const all = [...others, ...(named === undefined ? [] : [named])];
+  const all = [...recorded, ...(named === undefined ? [] : [named])];
   return { peers: youngestFirst(all.filter(isOwn)), otherPeers: all.filter((each) => !isOwn(each)) };
 };
 

@@ -78,12 +78,8 @@ const readOf = (secret: Secret | undefined): Extract<KubeconfigRead, { readonly 
 };
 
 /** The Links of other names that lead to a cluster, as their credentials record it. */
-export const linksTo = (
-  { others }: Held,
-  links: readonly LinkObject[],
-  targetUid: string | undefined,
-): readonly LinkObject[] =>
-  links.filter((link) =>
+export const linksTo = ({ others, otherLinks }: Held, targetUid: string | undefined): readonly LinkObject[] =>
+  otherLinks.filter((link) =>
     others.some(
       ({ metadata: { namespace, name, annotations } }) =>
         targetUid !== undefined &&

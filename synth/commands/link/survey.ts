@@ -230,8 +230,9 @@ const clusterProblems = async (pair: Pair, flags: LinkFlags, access: AccessRead)
   ]);
   const problems = missing.filter((problem) => problem !== undefined);
   if (!served) return [noCrd(source), ...problems];
-  const links = await source.list<LinkObject>(LINKS, { namespace });
-  if (access.held.link === undefined && flags.name === undefined) warnOfSecond(pair, access, links);
+  const { link, otherLinks: others } = access.held;
+  if (link === undefined && flags.name === undefined) warnOfSecond(pair, access);
+  const links = [...(link === undefined ? [] : [link]), ...others];
   return [...problems, ...otherLinks(pair, flags, links, clusterOf(pair, access))];
 };
 
@@ -263,12 +264,8 @@ const clusterOf = (pair: Pair, access: AccessRead): string => {
 };
 
 /** A name that was forgotten: without it, the context of the target names the Link. */
-const warnOfSecond = (
-  { source, target, targetUid }: Pair,
-  { held }: AccessRead,
-  links: readonly LinkObject[],
-): void => {
-  for (const { metadata } of linksTo(held, links, targetUid)) {
+const warnOfSecond = ({ source, target, targetUid }: Pair, { held }: AccessRead): void => {
+  for (const { metadata } of linksTo(held, targetUid)) {
     const title = source.title(LINKS.kind, metadata);
     warn(
       `${title} leads to ${target.context} already: to change it instead of adding a second one, add --name ${metadata.name}`,

@@ -9,8 +9,8 @@ import type { Unwanted } from '../common/change-set/want.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { accountInUse } from './access-read.ts';
-import { type AccountRead, isOneOf, ownerOf, readAccount, recordOf, removalCommands, secretsOf } from './account.ts';
+import { accountInUse, isUsedBy } from './access-read.ts';
+import { type AccountRead, ownerOf, readAccount, recordOf, removalCommands, secretsOf } from './account.ts';
 import { type Held, secretNameOf, type SourceNamespaces, tokensIn } from './held.ts';
 import type { Pair } from './pair.ts';
 
@@ -23,18 +23,14 @@ export interface Traces {
   readonly notes: readonly string[];
 }
 
-/**
- * The credentials of a Link: its Secret, and the copy of Linkerd.
- * @param others the other Links
- */
+/** The credentials of a Link: its Secret, and the copy of Linkerd. */
 export const credentialsTraces = (
   source: Cluster,
   cluster: string,
-  { secret, secretName, copy }: Held,
-  others: readonly LinkObject[],
+  { secret, secretName, copy, otherLinks }: Held,
 ): Traces & { readonly staying: readonly Secret[] } => {
   const users = (isUsed: (link: LinkObject) => boolean): readonly string[] =>
-    others.filter(isUsed).map(({ metadata }) => `Link ${metadata.name} uses it`);
+    otherLinks.filter(isUsed).map(({ metadata }) => `Link ${metadata.name} uses it`);
   const of = (found: Secret | undefined, uses: readonly string[]) => {
     if (found?.type !== CredentialsSecret.type) return [];
     const keeper = keeperOf(found, OUR_MANAGERS);
@@ -101,10 +97,6 @@ export const accessTraces = async (
     }
   }
 };
-
-/** Reports whether one of the tokens in these Secrets is of an account. */
-const isUsedBy = (account: AccountRead, secrets: readonly Secret[]): boolean =>
-  [...tokensIn(secrets)].some((token) => isOneOf(account, token));
 
 /** Reports whether the credentials of a Link are among these, with a token. */
 const hasToken = (link: LinkObject, secrets: readonly Secret[]): boolean =>

@@ -21,7 +21,7 @@ import { byKubectl } from '../common/remedies.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
 import { named, type UnlinkFlags } from './flags.ts';
-import { type Held, linksTo, otherTargetProblems, readHeld, secretNameOf } from './held.ts';
+import { type Held, linksTo, otherTargetProblems, readHeld } from './held.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
 import { accessTraces, credentialsTraces, type Target } from './traces.ts';
 
@@ -55,23 +55,26 @@ const unlinkFrom = async (
   flags: UnlinkFlags,
 ): Promise<void> => {
   const held = await readHeld(source, cluster, flags);
-  const links = await source.list<LinkObject>(LINKS, { namespace: flags.namespace });
-  const others = links.filter(({ metadata }) => metadata.name !== cluster);
-  const heirs = others.filter(({ spec }) => spec?.targetClusterName === cluster);
+  const heirs = held.otherLinks.filter(({ spec }) => spec?.targetClusterName === cluster);
   refuseProblems([
     ...foreignProblems(source, held.link === undefined ? [] : [held.link], cluster),
     ...(target === undefined ? [] : otherTargetProblems(source, target.target, target.targetUid, held)),
   ]);
   const mirrors = await mirrorsOf(source, cluster);
-  const credentials = credentialsTraces(source, cluster, held, others);
-  const access = target && (await accessTraces(target, held, credentials, flags));
+  const tracesOf = async (now: Held) => {
+    const credentials = credentialsTraces(source, cluster, now);
+    const access = target && (await accessTraces(target, now, credentials, flags));
+    const notes = [...credentials.notes, ...(access?.notes ?? [])];
+    return { credentials: credentials.unwanted, access: access?.unwanted ?? [], notes };
+  };
+  const traces = await tracesOf(held);
   const link: readonly Unwanted[] = held.link === undefined ? [] : [{ cluster: source, of: LINKS, object: held.link }];
-  const gone = [...link, ...credentials.unwanted];
+  const gone = [...link, ...traces.credentials];
   // A run that was stopped half-way leaves something of the Link; without that, another one is meant.
-  if (gone.length + (access?.unwanted.length ?? 0) === 0 && !(await hasLease(source, cluster, flags)))
+  if (gone.length + traces.access.length === 0 && !(await hasLease(source, cluster, flags)))
     refuseProblems(foreignProblems(source, heirs, cluster));
   if (gone.length + mirrors.length === 0) {
-    const known = flags.name === undefined ? linksTo(held, links, target?.targetUid) : [];
+    const known = flags.name === undefined ? linksTo(held, target?.targetUid) : [];
     refuseProblems(known.map(({ metadata }) => misnamed(source, metadata, cluster)));
     printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
   }
@@ -80,9 +83,9 @@ const unlinkFrom = async (
     heir === undefined
       ? []
       : [`the ${mirrors.length} mirrors of ${cluster} stay, since Link ${heir} names this cluster, too`];
-  for (const each of [...stay, ...credentials.notes, ...(access?.notes ?? [])]) note(each);
+  for (const each of [...stay, ...traces.notes]) note(each);
   if (!flags.apply) {
-    await printDeletions([...gone, ...(access?.unwanted ?? [])], flags);
+    await printDeletions([...gone, ...traces.access], flags);
     if (mirrors.length > 0 && heir === undefined)
       note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
     return;
@@ -91,28 +94,27 @@ const unlinkFrom = async (
     await recordIntent(source, cluster, flags);
     await executeDeletions(link, report);
     await untilRemoved(source, cluster, heir, flags);
-    refuseProblems(await newcomers(source, held, links, { cluster, namespace: flags.namespace }));
-    await executeDeletions(credentials.unwanted, report);
-    await executeDeletions(access?.unwanted ?? [], report);
+    const left = await tracesOf(await readAgain(source, cluster, held, flags));
+    for (const each of left.notes.filter((text) => !traces.notes.includes(text))) note(each);
+    await executeDeletions(left.credentials, report);
+    await executeDeletions(left.access, report);
   });
 };
 
-/** The obstacle to deleting what is left of a Link: while it was removed, somebody has made one that reads by that. */
-const newcomers = async (
-  source: Cluster,
-  { secretName }: Held,
-  known: readonly LinkObject[],
-  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
-): Promise<readonly Problem[]> => {
-  const links = await source.list<LinkObject>(LINKS, { namespace });
-  return links
-    .filter(({ metadata }) => !known.some((each) => each.metadata.uid === metadata.uid))
-    .filter((link) => link.spec?.targetClusterName === cluster || secretNameOf(link, link.metadata.name) === secretName)
-    .map(({ metadata }) => ({
-      object: source.title(LINKS.kind, metadata),
-      reason: 'was made while the command ran: the credentials and the account, which it may read with, stay',
-      remedy: 'if it is to go, too, run the command again',
-    }));
+/**
+ * What a source has beside what was read of a Link before the operator was waited for.
+ * @throws CommandError if somebody has made the Link anew meanwhile
+ */
+const readAgain = async (source: Cluster, cluster: string, before: Held, flags: UnlinkFlags): Promise<Held> => {
+  const { link, secret, copy, others, otherLinks } = await readHeld(source, cluster, flags);
+  if (link !== undefined && link.metadata.uid !== before.link?.metadata.uid) {
+    const reason = 'was made while the command ran: the credentials and the account, which it may read with, stay';
+    const remedy = 'if it is to go, too, run the command again';
+    refuseProblems([{ object: source.title(LINKS.kind, link.metadata), reason, remedy }]);
+  }
+  const own = [before.secret, before.copy].map((each) => each?.metadata.uid);
+  const all = [secret, copy, ...others].filter((each) => each !== undefined);
+  return { ...before, otherLinks, others: all.filter(({ metadata }) => !own.includes(metadata.uid)) };
 };
 
 /** Without a name, that of the target's context is looked for. */

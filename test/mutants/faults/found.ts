@@ -931,7 +931,10 @@ export const FOUND: readonly Fault[] = [
   {
     rule: 'L204',
     by: 'a reading of the code',
-    defects: ['L204 the credentials of a Link that was made anew meanwhile go'],
+    defects: [
+      'L204 the credentials of a Link that was made anew meanwhile go',
+      'L204 the account of credentials that were made meanwhile goes',
+    ],
     outside: 'it is a command; its tests',
   },
   {

@@ -441,6 +441,15 @@ onEachBacking('linkspan link and unlink', (backing) => {
     await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
   };
 
+  /** A second Link of the cluster, which nobody serves. */
+  const suspendedBeside = async (changes: object = {}): Promise<KubeObject> => {
+    const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
+    const annotations = { 'linkspan.dev/suspended': 'true' };
+    const metadata = { ...linkRef.metadata, name: 'second', annotations };
+    const second = { ...linkRef, metadata, spec: { ...spec, ...changes } };
+    return clusters.east.apply(second);
+  };
+
   test(
     'leave the mirrors to another Link of the cluster, and find it by its own name',
     { timeout: 120_000 },
@@ -482,10 +491,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
     async () => {
       await linkedWithMirror();
       const { uid } = (await clusters.get('Service', 'web-west'))!.metadata;
-      const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
-      const annotations = { 'linkspan.dev/suspended': 'true' };
-      const second = { ...linkRef, metadata: { ...linkRef.metadata, name: 'second', annotations }, spec };
-      await clusters.east.apply(second);
+      const second = await suspendedBeside();
       const first = await run('unlink', '--apply', '--timeout=30s');
       expect(first.code, first.stderr).toBe(0);
       expect((await clusters.get('Service', 'web-west'))?.metadata.uid).toBe(uid);
@@ -508,17 +514,10 @@ onEachBacking('linkspan link and unlink', (backing) => {
     { timeout: 120_000 },
     async () => {
       await linkedWithMirror();
-      const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
       const secret = (await clusters.east.get(credentialsRef(LINKS_NAMESPACE)))!;
       const own = { ...secret, metadata: secretRef('cluster-credentials-second').metadata };
       await clusters.east.apply(own);
-      const annotations = { 'linkspan.dev/suspended': 'true' };
-      const second = {
-        ...linkRef,
-        metadata: { ...linkRef.metadata, name: 'second', annotations },
-        spec: { ...spec, clusterCredentialsSecret: own.metadata.name },
-      };
-      await clusters.east.apply(second);
+      const second = await suspendedBeside({ clusterCredentialsSecret: own.metadata.name });
       // The first thing that the command does; then it is stopped.
       await clusters.east.delete(linkRef);
       const finished = await run('unlink', '--apply', '--timeout=30s');

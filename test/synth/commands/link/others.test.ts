@@ -230,8 +230,9 @@ onEachBacking('what is of others', (backing) => {
     expect(await clusters.west.get(accountRef(ACCOUNT))).toBeDefined();
   });
 
+  const mirror = service('web-west', { labels: { 'mirror.linkerd.io/cluster-name': 'west' } });
+
   test('unlink leaves what a Link reads with that was made while it waited (L204)', { timeout: 60_000 }, async () => {
-    const mirror = service('web-west', { labels: { 'mirror.linkerd.io/cluster-name': 'west' } });
     await clusters.east.apply(mirror);
     const running = run('unlink', '--apply', '--timeout=40s');
     await eventually('the Link is gone', async () => (await clusters.east.get(link('west'))) === undefined);
@@ -245,4 +246,25 @@ onEachBacking('what is of others', (backing) => {
     expect(await clusters.east.get(secretRef('cluster-credentials-west'))).toBeDefined();
     expect(await clusters.west.get(accountRef(ACCOUNT))).toBeDefined();
   });
+
+  test(
+    'unlink leaves the account of credentials that were made while it waited (L204)',
+    { timeout: 60_000 },
+    async () => {
+      await clusters.east.apply(mirror);
+      const running = run('unlink', '--apply', '--timeout=40s');
+      await eventually('the Link is gone', async () => (await clusters.east.get(link('west'))) === undefined);
+      await minted('--name=west-2');
+      await clusters.east.delete(mirror);
+      const { code, stdout, stderr } = await running;
+      expect([code, stdout]).toEqual([
+        0,
+        'link/west deleted in east\nsecret/cluster-credentials-west deleted in east\n',
+      ]);
+      expect(stderr).toContain(
+        `note: ServiceAccount linkerd-multicluster/${ACCOUNT} of west stays, since other credentials of the source cluster are of it\n`,
+      );
+      expect(await clusters.west.get(accountRef(ACCOUNT))).toBeDefined();
+    },
+  );
 });
