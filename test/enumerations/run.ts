@@ -48,7 +48,7 @@ export interface Run {
   readonly name: string;
   readonly setting?: Setting;
   readonly steps: readonly Step[];
-  /** Objects that an operator which starts may make once more for a moment. @default none */
+  /** Objects that may be made once more for a moment: by one that starts, or as two Links come about. @default none */
   readonly mayFlap?: RegExp;
 }
 
@@ -110,9 +110,12 @@ export async function course(run: Run, disturbance: Disturbance = {}): Promise<C
     },
   );
   const touched = run.steps.flatMap((step, index) => touchedIn(step, writes.slice(...between(begun, index))));
-  const hidden = states.flatMap((state, index) => hiddenIn(run.steps[index]!, state));
+  const wrong = states.flatMap((state, index) => [
+    ...hiddenIn(run.steps[index]!, state),
+    ...leftIn(run.steps[index]!, state),
+  ]);
   const old = objects.flatMap((each, index) => oldIn(run.steps[index]!, each));
-  return { states, objects, begun, writes, listed, complaints: [...complaints, ...touched, ...hidden, ...old] };
+  return { states, objects, begun, writes, listed, complaints: [...complaints, ...touched, ...wrong, ...old] };
 }
 
 /** The numbers of the writes after which a step began and ended; none if it never began. */
@@ -130,6 +133,15 @@ const hiddenIn = ({ name, shows = {} }: Step, state: State): readonly string[] =
   Object.entries(shows)
     .filter(([id, text]) => state.get(id)?.includes(text) !== true)
     .map(([id, text]) => `${id} does not show ${text} after "${name}"`);
+
+/** Probe Services of Links that are gone. */
+const leftIn = ({ name }: Step, state: State): readonly string[] =>
+  [...state.keys()].flatMap((id) => {
+    const [, link] = /^Service linkerd-multicluster\/probe-(.+)$/.exec(id) ?? [];
+    return link === undefined || state.has(`Link linkerd-multicluster/${link}`)
+      ? []
+      : [`${id} is left of a Link that is gone after "${name}"`];
+  });
 
 /** Conditions of a Link that tell of no target. */
 const OF_LINK: readonly unknown[] = ['Accepted', 'Ready', 'PruneHeld'];

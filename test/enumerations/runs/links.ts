@@ -47,6 +47,26 @@ const renameRun: Run = {
   ],
 };
 
+/** A Link goes before its probe Service, which is of the cluster that it named until then, is written anew. */
+const handOverRun: Run = {
+  name: 'a cluster in other hands',
+  // It goes with the cluster, or is written anew for the other one, whichever comes first.
+  mayFlap: / linkerd-multicluster\/probe-west$/,
+  steps: [
+    exported,
+    linked,
+    {
+      name: 'it names another, without credentials, and a second Link that one',
+      act: (users) => {
+        users.editLink('west', { targetClusterName: 'far', clusterCredentialsSecret: 'none' });
+        users.link('west-v2', HEADLESS);
+      },
+      hasPast: true,
+    },
+    { name: 'the first goes', act: (users) => users.unlink('west') },
+  ],
+};
+
 const rotateRun: Run = {
   name: 'rotate',
   steps: [
@@ -272,6 +292,7 @@ export const linkRuns: readonly Run[] = [
   ...[
     editRun,
     renameRun,
+    handOverRun,
     rotateRun,
     gatewayRun,
     withoutServiceRun,

@@ -169,7 +169,7 @@ export const FOUND: readonly Fault[] = [
     rule: 'L88',
     by: 'histories',
     defects: ['a probe Service is looked for by the cluster that its Link names'],
-    needed: 3836,
+    plans: { class: 'P1', named: 'a cluster in other hands' },
   },
   {
     rule: 'L89',
