@@ -37,7 +37,7 @@ export const EXTRAS: readonly string[] = [
   'test/synth/kubeconfigs/**',
   // Plans of all classes, and a defect for each; histories are the fast proof.
   'test/enumerations/**',
-  // Commands stopped at each write, and over objects of every owner.
+  // Commands stopped at each write, without each right, and over objects of every owner.
   'test/synth/stops/**',
   'test/synth/owners/**',
   // The operator end to end, but for one suite of each of its features.

@@ -5,17 +5,19 @@
 import type { ClusterAccess } from './access/access.ts';
 import type { RequestLane } from './network.ts';
 import { apiVersionOf, EVENTS, type KubeObject, LEASES, type Resource } from './objects.ts';
-import { collectionPath, objectPath, type Query } from './paths.ts';
-import { Transport, type TransportOptions } from './transport.ts';
+import { collectionPath, objectPath } from './paths.ts';
+import { type Request, Transport, type TransportOptions } from './transport.ts';
 
 export type { ClientHooks } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
   /** Field manager of writes. */
   readonly fieldManager: string;
+  /** Writes are answered, and not carried out. @default - they are */
+  readonly dryRun?: 'All';
 }
 
-/** Called right before a write is sent, when its turn has come: what it throws ends the write. */
+/** Called right before a write is sent: what it throws ends the write. */
 export type Fence = () => void;
 
 export interface ListOptions {
@@ -55,6 +57,8 @@ export interface Preconditions {
   readonly resourceVersion?: string | undefined;
 }
 
+const DELETE_OPTIONS = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' };
+
 export class KubeClient {
   /** The field manager of this client's writes. */
   readonly fieldManager: string;
@@ -73,6 +77,11 @@ export class KubeClient {
   /** Returns a client on the same connections whose writes are fenced; it is closed with this one. */
   fenced(fence: Fence): KubeClient {
     return new KubeClient(this.#transport, this.#options, fence);
+  }
+
+  /** Returns a client on the same connections whose writes are dry runs; it is closed with this one. */
+  trial(fieldManager = this.fieldManager): KubeClient {
+    return new KubeClient(this.#transport, { ...this.#options, fieldManager, dryRun: 'All' }, this.#fence);
   }
 
   /** URL of the API server, for messages. */
@@ -96,10 +105,7 @@ export class KubeClient {
     });
   }
 
-  /**
-   * GET of something other than an object, such as the list of what the API server serves. @param what is tried, for
-   * errors
-   */
+  /** GET of something other than an object, such as what the API server serves. @param what is tried, for errors */
   get<T>(path: string, what: string, signal?: AbortSignal): Promise<T> {
     return this.#transport.json<T>({ method: 'GET', path, what, signal });
   }
@@ -165,52 +171,38 @@ export class KubeClient {
    * answers 409 if there is one; with an observed uid and resourceVersion it changes just that object.
    */
   apply<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
-    return this.#apply(of, object, {}, signal);
-  }
-
-  /** What {@link apply} would make of the object, by a field manager; nothing is written. */
-  tryApply<T extends KubeObject>(
-    of: Resource,
-    object: KubeObject,
-    fieldManager: string,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    return this.#apply(of, object, { dryRun: 'All', fieldManager }, signal);
-  }
-
-  #apply<T extends KubeObject>(of: Resource, object: KubeObject, query: Query, signal?: AbortSignal): Promise<T> {
     const { namespace, name } = object.metadata;
-    return this.#transport.json<T>({
+    return this.#write<T>({
       method: 'PATCH',
       path: objectPath(of, namespace, name),
       what: `apply ${of.kind} ${label(namespace, name)}`,
-      query: { fieldManager: this.fieldManager, force: true, ...query },
+      query: { fieldManager: this.fieldManager, force: true },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       contentType: 'application/apply-patch+yaml',
-      fence: this.#fence,
       signal,
     });
+  }
+
+  /** What {@link apply} would make of the object, by a field manager; nothing is written. */
+  tryApply<T extends KubeObject>(of: Resource, object: KubeObject, fieldManager: string, signal?: AbortSignal) {
+    return this.trial(fieldManager).apply<T>(of, object, signal);
   }
 
   /** POST: creates an object. @throws ApiError 409 if it exists */
   create<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
     const { namespace, name } = object.metadata;
-    return this.#transport.json<T>({
+    return this.#write<T>({
       method: 'POST',
       path: collectionPath(of, namespace),
       what: `create ${of.kind} ${label(namespace, name)}`,
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       lane: laneOf(of),
-      fence: this.#fence,
       signal,
     });
   }
 
-  /**
-   * POST of an object that is answered and not kept, such as a review, or a token of a ServiceAccount.
-   * @param to where it is posted; of itself by default
-   */
+  /** POST of what is answered and not kept, such as a review. @param to where it is posted; of itself by default */
   ask<T extends KubeObject>(
     of: Resource,
     question: object,
@@ -227,6 +219,7 @@ export class KubeClient {
       method: 'POST',
       path,
       what: `create ${of.kind}${to === undefined ? '' : ` of ${to.of.kind} ${label(to.namespace, to.name)}`}`,
+      query: { dryRun: this.#options.dryRun },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...question },
       signal,
     });
@@ -235,14 +228,13 @@ export class KubeClient {
   /** PUT: replaces an object, guarded by its resourceVersion. */
   replace<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
     const { namespace, name } = object.metadata;
-    return this.#transport.json<T>({
+    return this.#write<T>({
       method: 'PUT',
       path: objectPath(of, namespace, name),
       what: `update ${of.kind} ${label(namespace, name)}`,
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       lane: laneOf(of),
-      fence: this.#fence,
       signal,
     });
   }
@@ -255,7 +247,7 @@ export class KubeClient {
     signal?: AbortSignal,
   ): Promise<T> {
     const { namespace, name, subresource } = target;
-    return this.#transport.json<T>({
+    return this.#write<T>({
       method: 'PATCH',
       path: objectPath(of, namespace, name) + (subresource === undefined ? '' : `/${subresource}`),
       what: `patch ${of.kind} ${label(namespace, name)}`,
@@ -263,7 +255,6 @@ export class KubeClient {
       body: patch,
       contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
       lane: subresource === 'status' ? 'reports' : laneOf(of),
-      fence: this.#fence,
       signal,
     });
   }
@@ -275,15 +266,20 @@ export class KubeClient {
     preconditions: Preconditions,
     signal?: AbortSignal,
   ): Promise<void> {
-    await this.#transport.json<unknown>({
+    await this.#write<unknown>({
       method: 'DELETE',
       path: objectPath(of, target.namespace, target.name),
       what: `delete ${of.kind} ${label(target.namespace, target.name)}`,
-      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' },
+      // API servers do not read the query of a deletion that has a body.
+      body: { ...DELETE_OPTIONS, preconditions, ...(this.#options.dryRun && { dryRun: [this.#options.dryRun] }) },
       lane: laneOf(of),
-      fence: this.#fence,
       signal,
     });
+  }
+
+  #write<T>(request: Request): Promise<T> {
+    const query = { ...request.query, dryRun: this.#options.dryRun };
+    return this.#transport.json<T>({ ...request, query, fence: this.#fence });
   }
 
   /** Closes the connections; requests still under way after a grace fail. */

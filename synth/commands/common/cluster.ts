@@ -91,6 +91,11 @@ export class Cluster {
     return new Cluster(reachedBy, client);
   }
 
+  /** This cluster, where every write is a dry run: the API server answers as it would, and nothing changes. */
+  trial(): Cluster {
+    return new Cluster(this.reachedBy, this.#client.trial(), this.kubeconfig, this.#isUnchecked);
+  }
+
   /** An object as messages name it: `Service shop/web of west`. */
   title(kind: string, { namespace, name }: Ref): string {
     return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`} of ${this.context}`;

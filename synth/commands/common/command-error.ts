@@ -4,7 +4,7 @@
  */
 import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
-import { ConnectionError, isUnavailable, LOGIN_FAILED, TerminalError } from '../../../operator/kube/errors.ts';
+import { ConnectionError, isForbidden, isInvalid, isUnavailable, LOGIN_FAILED, TerminalError } from '../../../operator/kube/errors.ts';
 import { printLine } from '../../print.ts';
 
 /** Exit codes of the commands that read or write clusters. */
@@ -55,6 +55,22 @@ const formatProblem = ({ object, reason, remedy }: Problem): string => `${object
 export const refuseProblems = (problems: readonly Problem[], code: 1 | 2 = ExitCode.failed): void => {
   if (problems.length > 0) throw new CommandError(problems, code);
 };
+
+/**
+ * What all of them come to.
+ * @throws CommandError with every refusal of an API server, not with the first alone; else what the first has thrown
+ */
+export const withEveryObstacle = async <T>(all: readonly Promise<T>[]): Promise<readonly T[]> => {
+  const settled = await Promise.allSettled(all);
+  const errors = settled.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
+  if (errors.length < 2 || !errors.every(isRefusal)) return Promise.all(all);
+  const problems = errors.flatMap((each) => each.problems);
+  throw new CommandError(problems, errors[0]?.code, errors[0]?.cause);
+};
+
+/** Of a server that is away, or knows nobody, each says the same. */
+const isRefusal = (error: unknown): error is CommandError =>
+  error instanceof CommandError && (isForbidden(error.cause) || isInvalid(error.cause));
 
 /**
  * Runs a command, and reports what stands in its way: on stderr, one line for each obstacle, and by the exit code.

@@ -9,6 +9,7 @@ import { note, printLine, warn } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
 import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
+import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
@@ -38,6 +39,7 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
         await printDeletions(unwanted, flags);
         return;
       }
+      await tryAll(deletionTrials(unwanted));
       await withReport(resultFormat(flags), (report) => executeDeletions(unwanted, report));
       note(
         `${target.context} refuses all tokens of ${name} from now on; API servers may take one for 10 s more that they have just seen`,

@@ -12,6 +12,7 @@ import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { compare, compareOne, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
+import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
 import type { Unwanted, Want } from '../common/change-set/want.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -22,7 +23,7 @@ import { manifestsText, type ResultReport, withReport } from '../common/output.t
 import { waitFor } from '../common/wait.ts';
 import { FORCE, takesOf } from '../link/access.ts';
 import { recordOf as recordOfSource } from '../link/account.ts';
-import { isBoundTo, peerSecret, requestToken } from '../link/ending-token.ts';
+import { isBoundTo, peerSecret, requestToken, tokenTrial } from '../link/ending-token.ts';
 import { annotated } from '../link/manifests.ts';
 import { withTwoClusters } from '../link/pair.ts';
 import { awaitToken, tokenSecret } from '../link/token.ts';
@@ -45,6 +46,7 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
         return;
       }
       refuseProblems(conflictProblems(changes, FORCE));
+      await tryAll(trialsOf(rotation));
       await withReport(resultFormat(flags), (report) => carryOut(rotation, flags, report));
     }),
   );
@@ -71,6 +73,13 @@ const secretWant = (rotation: Rotation, kubeconfig: string, { forceConflicts }: 
 
 const oldOf = ({ target, old }: Rotation): readonly Unwanted[] =>
   old.map((object) => ({ cluster: target, of: SECRETS, object }));
+
+/** What is done beside the writes that were compared. */
+const trialsOf = ({ source, target, account, next, copy, written, old }: Rotation) => [
+  ...(written === undefined ? [tokenTrial(target, account, next)] : []),
+  ...deletionTrials(copy?.live === undefined ? [] : [{ cluster: source, of: SECRETS, object: copy.live }]),
+  ...deletionTrials(old.map((object) => ({ cluster: target, of: SECRETS, object }))),
+];
 
 const preview = async (
   rotation: Rotation,

@@ -3,16 +3,23 @@ import { printLine, warn } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
 import type { ClusterFlags } from '../common/flags.ts';
 import { LINKS } from '../common/kinds.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { byLinkspan } from '../common/remedies.ts';
 import { operatorRuns } from './rollout.ts';
 import { linkerdControllers } from './survey.ts';
 import { VERSION } from './version.ts';
 
-/** Says what is there now, and the next command. Linkerd's controllers are named: they go on. */
-export const sayNext = async (
-  cluster: Cluster,
-  { namespace, linkerdNamespace }: Pick<ClusterFlags, 'namespace' | 'linkerdNamespace'>,
-): Promise<void> => {
+/** Says what is there now, and the next command, unless that cannot be read. */
+export const sayNext = async (cluster: Cluster, flags: Where): Promise<void> => {
+  const said = await ifAllowed(() => sayWhatIsThere(cluster, flags));
+  if ('obstacle' in said)
+    printLine(`Linkspan ${VERSION} is written to ${cluster.context}; what is next: ${said.obstacle}`);
+};
+
+type Where = Pick<ClusterFlags, 'namespace' | 'linkerdNamespace'>;
+
+/** Linkerd's controllers are named: they go on. */
+const sayWhatIsThere = async (cluster: Cluster, { namespace, linkerdNamespace }: Where): Promise<void> => {
   const controllers = await linkerdControllers(cluster, namespace);
   const { kubeconfig, context } = cluster;
   const command = (name: string): string => byLinkspan({ kubeconfig, context, namespace, linkerdNamespace }, name);

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
 import { DEPLOYMENTS, PODS } from '../common/kinds.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { OPERATOR_SELECTOR } from '../common/remedies.ts';
 import { type Look, waitFor } from '../common/wait.ts';
 
@@ -52,7 +53,8 @@ export const operatorRuns = async (cluster: Cluster, namespace: string): Promise
   const isSeen = found !== undefined && observedGeneration >= (metadata?.generation ?? 0);
   if (isSeen && replicas === wanted && updatedReplicas === wanted && availableReplicas === wanted)
     return { done: undefined };
-  const obstacles = (await operatorPods(cluster, namespace)).flatMap(obstaclesOf);
+  const pods = await ifAllowed(() => operatorPods(cluster, namespace));
+  const obstacles = 'found' in pods ? pods.found.flatMap(obstaclesOf) : [];
   const rest = obstacles.length === 0 ? '' : `: ${[...new Set(obstacles)].join(', ')}`;
   return { pending: `${isSeen ? Math.min(updatedReplicas, availableReplicas) : 0} of ${wanted} pods are up${rest}` };
 };

@@ -15,12 +15,13 @@ import { OPEN, setOf } from '../../../operator/access/objects.ts';
 import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import { type Found, refOf } from '../common/apply.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
+import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';
-import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
+import { manifestsText, type Result, type ResultReport, withReport } from '../common/output.ts';
 import { namespaceWords, quoted } from '../common/remedies.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
@@ -52,6 +53,12 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
     await print(manifestsText([{ context: cluster.context, purpose, objects: objects.map(refOf) }], output ?? 'yaml'));
     return;
   }
+  await tryAll([
+    // What is waited for must be seen.
+    () => operatorPods(cluster, namespace),
+    ...deletionTrials(objects.map((each) => ({ cluster, ...each }))),
+    () => releaseNamespace(cluster.trial(), namespace),
+  ]);
   await withReport(output, (report) => remove(cluster, objects, flags, report));
 };
 
@@ -87,7 +94,7 @@ const remove = async (
   }
   await executeDeletions(unused, report);
   for (const { of, object } of unused) await untilGone(cluster, of, object, flags);
-  await releaseNamespace(cluster, flags.namespace, report);
+  for (const each of await releaseNamespace(cluster, flags.namespace)) await report.add(each);
 };
 
 /** What still needs the installation, or would be left without it. Links that others write for again do not. */
@@ -264,9 +271,9 @@ const untilGone = async (
 };
 
 /** Takes our labels off a namespace that was there before the installation. */
-const releaseNamespace = async (cluster: Cluster, name: string, report: ResultReport): Promise<void> => {
+const releaseNamespace = async (cluster: Cluster, name: string): Promise<readonly Result[]> => {
   const found = await cluster.find(NAMESPACES, { name });
-  if (found === undefined || isOurs(found) || !isMadeBy(found, COMMAND_LINE)) return;
+  if (found === undefined || isOurs(found) || !isMadeBy(found, COMMAND_LINE)) return [];
   const object = { apiVersion: NAMESPACES.version, kind: NAMESPACES.kind, metadata: { name } };
-  await report.add({ context: cluster.context, object, outcome: await cluster.apply(object) });
+  return [{ context: cluster.context, object, outcome: await cluster.apply(object) }];
 };

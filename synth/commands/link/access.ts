@@ -12,6 +12,7 @@ import type { Found } from '../common/apply.ts';
 import { type Change, compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute } from '../common/change-set/execute.ts';
 import type { FieldPath } from '../common/change-set/fields.ts';
+import { deletionTrials, type Trial } from '../common/change-set/trial.ts';
 import { ALL_FIELDS, type Unwanted, type Want } from '../common/change-set/want.ts';
 import { type Problem, refuseProblems } from '../common/command-error.ts';
 import type { Cluster } from '../common/cluster.ts';
@@ -20,7 +21,7 @@ import type { ClusterObjects, ResultReport } from '../common/output.ts';
 import { accountInUse, type AccessFlags, type AccessRead, isLeft } from './access-read.ts';
 import { type AccountRead, isValid, lacksController, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
-import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken } from './ending-token.ts';
+import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken, tokenTrial } from './ending-token.ts';
 import { recordedTarget, tokensIn } from './held.ts';
 import { linkerdTokenProblems } from './linkerd-token.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
@@ -209,6 +210,15 @@ const printedTokens = async (
   if (recordOf(account.object) === undefined && sourceUid !== undefined) await markGiven(target, peer, sourceUid);
   return { link, copy: kept.copy };
 };
+
+/** What an account and its credentials need beside what was compared. */
+export const accessTrials = (
+  { target, account }: AccessWay,
+  { kept, secrets, deletions }: AccessPlan,
+): readonly Trial[] => [
+  ...(kept.link === undefined ? [tokenTrial(target, account, secrets.peerSecret)] : []),
+  ...deletionTrials(deletions),
+];
 
 /**
  * Writes the account to the target and, with its tokens, the credentials to the source. The deletions are left to do.

@@ -12,6 +12,7 @@ import {
   type TokenRequest,
   userOf,
 } from '../../../operator/kube/account-token.ts';
+import type { Trial } from '../common/change-set/trial.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS, TOKEN_REVIEWS } from '../common/kinds.ts';
@@ -87,6 +88,12 @@ export const requestToken = async (
       remedy: 'see whether it issues tokens of ServiceAccounts',
     },
   ]);
+};
+
+/** Tries to have a token made, where the account is there. @throws CommandError if the target gives none */
+export const tokenTrial = (target: Cluster, account: Account, peer: string): Trial => {
+  const trial = target.trial();
+  return () => requestToken(trial, account, peer, LIFETIME_MS);
 };
 
 /** Reports whether a token says that it is of an account, and was made in this cluster: uids are unique among all. */

@@ -9,6 +9,7 @@ import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { type Change, compareOne, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
+import { tryAll } from '../common/change-set/trial.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -16,7 +17,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { type ClusterObjects, printManifests, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { accessObjects, type AccessPlan, FORCE, planAccess, takesOf, writeAccess } from './access.ts';
+import { accessObjects, accessTrials, type AccessPlan, FORCE, planAccess, takesOf, writeAccess } from './access.ts';
 import { keptProblems } from './access-read.ts';
 import { federationOf, federationProblems } from './federation.ts';
 import { type LinkFlags, named } from './flags.ts';
@@ -55,6 +56,7 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
     return;
   }
   refuseProblems(refused);
+  await tryAll(plans.flatMap(({ way, access }) => accessTrials(way, access)));
   await withReport(resultFormat(flags), async (report) => {
     for (const plan of plans) await write(plan, flags, report);
   });

@@ -78,6 +78,9 @@ export const accessTraces = async (
   if (isUsedBy(account, [...held.others, ...staying])) {
     return keep(`other credentials of the source cluster are of it`);
   }
+  if (!account.areRightsKnown) {
+    return keep('its Roles cannot be listed in all namespaces: have somebody run the command who may list them');
+  }
   const [silent] = isInUse ? [] : held.otherLinks.filter((link) => !hasToken(link, [...held.others, ...staying]));
   if (silent !== undefined) {
     const remove = removalCommands(target, account);

@@ -5,8 +5,10 @@
  * the first is touched. A step that fails is undone, and running the command again goes on where it has ended.
  */
 import { LinkApi, LOCAL_MIRROR } from '../../../crds/wire.ts';
-import { SERVICES } from '../../../operator/kube/objects.ts';
+import { type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import { note, print, printLine } from '../../print.ts';
+import { patchTrials, tryAll } from '../common/change-set/trial.ts';
+import type { Existing } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
@@ -66,6 +68,7 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
   const isRead = output === 'table' || output === 'wide';
   if (problems.length > 0 && isRead) await print(allChangesText(reports, localReported));
   refuseProblems(problems);
+  await tryAll(patchTrials(patchedBy(cluster, pending, pendingLocal)));
   await withReport(isRead ? undefined : output, async (report) => {
     const options: StepOptions = { cluster, namespace, timeoutMs, report };
     const standby = new Standby(options);
@@ -84,6 +87,19 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
     else await migrateLocal({ ...pendingLocal, federated }, standby, options);
   });
   if (pending.length === 0 && pendingLocal === undefined) printLine('nothing is left to do');
+};
+
+/** What the steps change. */
+const patchedBy = (
+  cluster: Cluster,
+  links: readonly LinkState[],
+  local: LocalState | undefined,
+): readonly Existing[] => {
+  const ofKind = (of: Resource, objects: readonly KubeObject[]) => objects.map((object) => ({ cluster, of, object }));
+  return [
+    ...links.flatMap(({ link, controllers }) => [...ofKind(LINKS, [link]), ...ofKind(DEPLOYMENTS, controllers)]),
+    ...(local === undefined ? [] : ofKind(DEPLOYMENTS, [local.deployment])),
+  ];
 };
 
 /** Whether the operator is to take a Link over, rather than to go on with one that it writes for. */

@@ -127,6 +127,21 @@ onEachServer('writes', (server) => {
     expect((await server.client.request('GET', core('services', name))).code).toBe(404);
   });
 
+  it('deletes nothing on a dry run, which a deletion with a body says there', async () => {
+    const name = unique();
+    await post(core('configmaps'), configMap(name, {}));
+    const exists = async () => (await server.client.request('GET', core('configmaps', name))).code === 200;
+    expect((await remove(core('configmaps', name), { dryRun: ['All'] })).code).toBe(200);
+    expect(await exists()).toBe(true);
+    expect((await server.client.request('DELETE', core('configmaps', name), { query: { dryRun: 'All' } })).code).toBe(
+      200,
+    );
+    expect(await exists()).toBe(true);
+    const ignored = { query: { dryRun: 'All' }, body: { apiVersion: 'v1', kind: 'DeleteOptions' } };
+    expect((await server.client.request('DELETE', core('configmaps', name), ignored)).code).toBe(200);
+    expect(await exists()).toBe(false);
+  });
+
   it('deletes only the object that the preconditions mean', async () => {
     const name = unique();
     const { body } = await post(core('configmaps'), configMap(name, {}));

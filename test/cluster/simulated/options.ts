@@ -63,11 +63,12 @@ export function writeOptions(
 /** What a deletion demands. */
 export function deleteOptions(text: string, query: URLSearchParams): DeleteOptions {
   const body = (text === '' ? {} : parseBody(text)) as DeleteOptions & { dryRun?: readonly string[] };
-  const grace = query.get('gracePeriodSeconds');
+  // With a body, the query is not read.
+  const grace = text === '' ? query.get('gracePeriodSeconds') : null;
   const { preconditions, gracePeriodSeconds = grace === null ? undefined : Number(grace) } = body;
   return {
     ...(preconditions === undefined ? {} : { preconditions }),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    dryRun: query.has('dryRun') || Array.isArray(body.dryRun),
+    dryRun: text === '' ? query.has('dryRun') : Array.isArray(body.dryRun),
   };
 }

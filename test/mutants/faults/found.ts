@@ -943,4 +943,22 @@ export const FOUND: readonly Fault[] = [
     defects: ['L205 an empty uid of the source is to be recorded'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L206',
+    by: 'every right of a command withheld',
+    defects: [
+      'L206 what is to be created is not tried',
+      'L206 what is to go is not tried',
+      'L206 a deletion that is tried says so in its query alone',
+      'L206 an unlink waits for a Lease that it may not read',
+      'L206 an installation fails since what comes next cannot be read',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L207',
+    by: 'every right of a command withheld',
+    defects: ['L207 an account goes whose Roles are not known'],
+    outside: 'it is a command; its tests',
+  },
 ];

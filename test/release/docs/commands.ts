@@ -22,7 +22,8 @@ when it has drifted.
 - Manifests and results are on stdout, as \`-o yaml\` or \`-o json\` has them; progress, notes, warnings and errors are on
   stderr.
 - All that stands in the way is reported at once, before anything is written: the flag or the object with its cluster, the
-  reason, and in brackets the remedy.
+  reason, and in brackets the remedy. So is what the API server would refuse, by rights or by a webhook: it is tried by dry runs
+  first.
 
 | exit code | when |
 | --- | --- |

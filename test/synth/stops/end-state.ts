@@ -51,11 +51,15 @@ const comparable = (object: KubeObject, isExact: boolean): Fields => {
       ...(isExact ? {} : { name: withoutNumber(metadata.name) }),
       annotations: keep(annotations, (key) => !VOLATILE_ANNOTATION.test(key)),
     },
-    ...(spec && { spec: keep(spec, (key) => !VOLATILE_SPEC.includes(key)) }),
+    ...(spec && { spec: withoutNodePorts(keep(spec, (key) => !VOLATILE_SPEC.includes(key))) }),
     // Tokens are chance: which keys a Secret has is compared, and whether tokens work is tested apart.
     ...(data && { data: object.kind === 'Secret' && !isExact ? Object.keys(data).sort() : data }),
   };
 };
+
+/** The ports that a Service has on nodes are chance, too. */
+const withoutNodePorts = (spec: Fields): Fields =>
+  JSON.parse(JSON.stringify(spec, (key, value: unknown) => (key === 'nodePort' ? undefined : value))) as Fields;
 
 /** The Secrets of tokens have another number after each rotation, also after one that was done when it was stopped. */
 const withoutNumber = (name: string): string => name.replace(/(-token|linkspan-peer-[a-z]+)-\d+$/, '$1');

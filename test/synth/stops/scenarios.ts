@@ -35,6 +35,10 @@ const linkWest = (stage: StopStage, command: readonly string[], ...more: readonl
   ...more,
 ];
 
+const allowRemote = ({ east }: StopStage): readonly string[] => [
+  ...['allow', ...east, '--service-account-name=remote', '--apply', '--ignore-cluster'],
+];
+
 const giveGateway = async ({ clusters }: StopStage): Promise<void> => {
   for (const [client, name, ip] of [
     [clusters.west, 'west', '203.0.113.20'],
@@ -128,7 +132,12 @@ export const links: readonly Scenario[] = [
   {
     name: 'allow',
     prepare: async () => undefined,
-    args: (stage) => ['allow', ...stage.east, '--service-account-name=remote', '--apply', '--ignore-cluster'],
+    args: allowRemote,
+  },
+  {
+    name: 'revoke',
+    prepare: (stage) => stage.prepare(...allowRemote(stage)),
+    args: (stage) => ['credentials', 'revoke', 'remote', ...stage.east, '--service-account-name=remote', '--apply'],
   },
   {
     name: 'rotate',

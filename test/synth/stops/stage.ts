@@ -15,6 +15,7 @@ import { TwoClusters } from '../../support/two-clusters.ts';
 import { linkspanHere } from '../in-process.ts';
 import type { Outcome } from '../linkspan.ts';
 import { endState, type State } from './end-state.ts';
+import { type Right, rightsOf } from './rights.ts';
 import { type GatedWrite, WriteGate } from './write-gate.ts';
 
 const CONTROLLERS = ['serviceaccount-token-controller', 'root-ca-certificate-publisher-controller'];
@@ -47,6 +48,8 @@ export class StopStage {
   #interrupt: () => void = () => undefined;
   /** Whether no request reaches the clusters any more. */
   #isCut = false;
+  readonly #rights = new Set<Right>();
+  #lacking: Right | undefined;
 
   private constructor(
     clusters: TwoClusters,
@@ -82,7 +85,10 @@ export class StopStage {
       before: (write: GatedWrite) => stage?.before(write),
       after: (write: GatedWrite) => stage?.after(write) ?? Promise.resolve(true),
     };
-    const open = (cluster: TestCluster): Promise<WriteGate> => WriteGate.open(cluster, actions);
+    const open = (cluster: TestCluster): Promise<WriteGate> => {
+      const isDenied = (method: string, url: string) => stage?.isDenied(cluster.name, method, url) ?? false;
+      return WriteGate.open(cluster, { ...actions, isDenied });
+    };
     const gates = await Promise.all([clusters.eastCluster, clusters.westCluster].map(open));
     const file = async (cluster: TestCluster, gate: WriteGate | undefined): Promise<string> => {
       const path = join(directory, `${cluster.name}.yaml`);
@@ -113,6 +119,26 @@ export class StopStage {
   async prepare(...args: readonly string[]): Promise<void> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  }
+
+  /** Runs a command whose user lacks a right. @param right undefined if it lacks none */
+  async runWithout(right: Right | undefined, args: readonly string[]): Promise<GatedRun> {
+    this.#rights.clear();
+    this.#lacking = right;
+    const run = await this.run(args);
+    this.#lacking = undefined;
+    return run;
+  }
+
+  /** The rights that the last run has used, or has asked for. */
+  get rights(): readonly Right[] {
+    return [...this.#rights].toSorted();
+  }
+
+  isDenied(cluster: string, method: string, url: string): boolean {
+    const rights = rightsOf(cluster, method, url);
+    for (const each of rights) this.#rights.add(each);
+    return this.#lacking !== undefined && rights.includes(this.#lacking);
   }
 
   /**

@@ -3,8 +3,9 @@
  * credentials in use not work.
  */
 import { afterAll, describe, expect, test } from 'vitest';
+import { onStage } from './on-stage.ts';
 import type { Scenario } from './scenarios.ts';
-import { type Stop, StopStage } from './stage.ts';
+import type { Stop } from './stage.ts';
 
 /** How a command may end that was stopped: by the signal, or because its work was done in spite of it. */
 const MAY_END_WITH: Readonly<Record<Stop, readonly number[]>> = {
@@ -12,22 +13,6 @@ const MAY_END_WITH: Readonly<Record<Stop, readonly number[]>> = {
   cut: [1],
   SIGINT: [0, 130],
   EPIPE: [0],
-};
-
-/** Runs a test of clusters on which a command can begin. */
-const onStage = async <T>(scenario: Scenario, body: (stage: StopStage) => Promise<T>): Promise<T> => {
-  const stage = await StopStage.start('simulated');
-  try {
-    if (scenario.operator) stage.clusters.operator();
-    const release = await scenario.prepare(stage);
-    try {
-      return await body(stage);
-    } finally {
-      await release?.();
-    }
-  } finally {
-    await stage.stop();
-  }
 };
 
 /** What an undisturbed run writes, and where it ends. */

@@ -18,6 +18,8 @@ export interface GatedWrite {
 export interface GateActions {
   /** Reports whether requests are refused from now on, at once and for good: with 401, which nobody tries again. */
   isCut(): boolean;
+  /** Reports whether a request is refused, since its user may not make it. */
+  isDenied(method: string, url: string): boolean;
   /** Before it is passed on. */
   before(write: GatedWrite): void | Promise<void>;
   /** When it is answered, before the answer is passed on. False: it never is. */
@@ -29,6 +31,15 @@ const isWrite = (method: string, url: string): boolean =>
   !['GET', 'HEAD', 'OPTIONS'].includes(method) &&
   !url.includes('dryRun=') &&
   !/\/(\w*accessreviews|tokenreviews)$/.test(url);
+
+const DENIED = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  message: 'denied by the gate',
+  reason: 'Forbidden',
+  code: 403,
+};
 
 export class WriteGate {
   readonly #server: Server;
@@ -76,6 +87,10 @@ const pass = async (
   const refuse = (): void => void response.writeHead(401, { 'content-type': 'application/json' }).end('{}');
   if (actions.isCut()) {
     refuse();
+    return;
+  }
+  if (actions.isDenied(method, url)) {
+    response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(DENIED));
     return;
   }
   if (write) await actions.before(write);

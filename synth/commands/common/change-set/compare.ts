@@ -8,7 +8,7 @@ import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { isConflict } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
 import type { Outcome } from '../cluster.ts';
-import { CommandError, type Problem } from '../command-error.ts';
+import { CommandError, type Problem, withEveryObstacle } from '../command-error.ts';
 import { resourceOf } from '../kinds.ts';
 import {
   type FieldChange,
@@ -21,6 +21,7 @@ import {
   without,
   writtenPart,
 } from './fields.ts';
+import { tryCreation } from './trial.ts';
 import type { Unwanted, Want } from './want.ts';
 
 /** A field that differs, and the managers that have set it, but for ourselves. */
@@ -53,7 +54,7 @@ export const ATTEMPTS = 5;
 
 /** Compares what is wanted with what is there. @throws CommandError if the API server would not take it */
 export const compare = (wants: readonly Want[]): Promise<readonly Change[]> =>
-  Promise.all(wants.map((want) => compareOne(want)));
+  withEveryObstacle(wants.map((want) => compareOne(want)));
 
 /** Compares one object. */
 export const compareOne = async (want: Want, attempts = ATTEMPTS): Promise<Change> => {
@@ -71,7 +72,10 @@ export const isChangedMeanwhile = (error: unknown): boolean => error instanceof 
 const compareOnce = async (want: Want): Promise<Change> => {
   const { cluster } = want;
   const live = await cluster.find(resourceOf(want.object), want.object.metadata);
-  if (live === undefined) return { want, outcome: 'created', object: want.object, live, fields: [], kept: [] };
+  if (live === undefined) {
+    await tryCreation(cluster, want.object);
+    return { want, outcome: 'created', object: want.object, live, fields: [], kept: [] };
+  }
   const owned = (path: FieldPath): readonly string[] => managersOf(live, path, COMMAND_LINE);
   const yielded = (want.yields ?? [])
     .flatMap((pattern) => pathsOf(want.object, pattern))

@@ -24,10 +24,13 @@ export interface Want {
 /** Every field of an object, for {@link Want.takes}: what `--force-conflicts` says. */
 export const ALL_FIELDS: readonly FieldPath[] = [[]];
 
-/** An object that is there, and is to go. */
-export interface Unwanted {
+/** An object that is there. */
+export interface Existing {
   readonly cluster: Cluster;
   readonly of: Resource;
-  /** As it was read: just this one is deleted. */
+  /** As it was read. */
   readonly object: KubeObject;
 }
+
+/** One that is to go: just the one that was read. */
+export type Unwanted = Existing;
