@@ -160,7 +160,10 @@ export const Annotation = {
   servedSpec: 'linkspan.dev/served-spec',
   /** Ours, on a Link's Lease: digests of what the user has confirmed of a mass deletion, until it is gone (rule E6). */
   confirmed: 'linkspan.dev/confirmed',
-  /** Ours, on a Link's Lease: when `linkspan unlink` has removed the Link, whose mirrors are to go (rule E5). */
+  /**
+   * Ours, on a Link's Lease: when `linkspan unlink` has removed the Link, whose mirrors are to go (rule E5). On its credentials, if
+   * they have another name than the usual: of which cluster they are left.
+   */
   unlinked: 'linkspan.dev/unlinked',
 } as const;
 

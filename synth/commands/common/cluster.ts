@@ -169,6 +169,11 @@ export class Cluster {
     await this.#ask(() => this.#client.apply(resourceOf(object), created));
   }
 
+  /** Creates an object with fields that stay when it is applied without them, as labels of others are to. */
+  async post(object: ApiJson): Promise<void> {
+    await this.#ask(() => this.#client.create(resourceOf(object), object));
+  }
+
   /** Server-side apply, forced. With the uid and resourceVersion of what was read, of just that object. */
   async apply(object: ApiJson): Promise<Outcome> {
     const of = resourceOf(object);

@@ -9,7 +9,7 @@ import { inUseMessage } from '../../../operator/kube/access/secret-kubeconfig.ts
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { note, print } from '../../print.ts';
 import { manifestFormat, resultFormat } from '../common/change-flags.ts';
-import { compare, compareOne, conflictProblems } from '../common/change-set/compare.ts';
+import { compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
 import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
@@ -24,6 +24,7 @@ import { waitFor } from '../common/wait.ts';
 import { FORCE, takesOf } from '../link/access.ts';
 import { recordOf as recordOfSource } from '../link/account.ts';
 import { isBoundTo, peerSecret, requestToken, tokenTrial } from '../link/ending-token.ts';
+import { copyTrials, writeCopy } from '../link/linkerd-copy.ts';
 import { annotated } from '../link/manifests.ts';
 import { withTwoClusters } from '../link/pair.ts';
 import { awaitToken, tokenSecret } from '../link/token.ts';
@@ -77,7 +78,7 @@ const oldOf = ({ target, old }: Rotation): readonly Unwanted[] =>
 /** What is done beside the writes that were compared. */
 const trialsOf = ({ source, target, account, next, copy, written, old }: Rotation) => [
   ...(written === undefined ? [tokenTrial(target, account, next)] : []),
-  ...deletionTrials(copy?.live === undefined ? [] : [{ cluster: source, of: SECRETS, object: copy.live }]),
+  ...copyTrials(source, copy?.live),
   ...deletionTrials(old.map((object) => ({ cluster: target, of: SECRETS, object }))),
 ];
 
@@ -131,32 +132,7 @@ const replaceCopy = async (
   if (copy === undefined) return;
   const { token } = await awaitToken(target, { namespace: account.namespace, name: copy.next }, timeout);
   const want = { cluster: source, object: credentialsSecret(copy.metadata, withToken(token)), takes: [['data']] };
-  // Linkerd's destination controller notices a Secret that comes or goes, not one that changes; and with two Secrets for
-  // one cluster it forgets the cluster when either goes.
-  if (copy.live !== undefined && (await compareOne(want)).outcome !== 'unchanged') {
-    await executeDeletions([{ cluster: source, of: SECRETS, object: copy.live }], report);
-  }
-  await createAgain(want, timeout, report);
-};
-
-/** Creates what was just deleted, also if the server is away for a moment. */
-const createAgain = (want: Want, timeoutMs: number, report: ResultReport): Promise<void> => {
-  const title = want.cluster.title(SECRETS.kind, want.object.metadata);
-  return waitFor(
-    `${title} to be created again`,
-    async () => {
-      await execute([await compareOne(want)], report);
-      return { done: undefined };
-    },
-    {
-      timeoutMs,
-      problem: (pending) => ({
-        object: title,
-        reason: `is deleted, and was not created again: ${pending}`,
-        remedy: 'run the command again, which creates it',
-      }),
-    },
-  );
+  await writeCopy(want, copy.live, timeout, report);
 };
 
 const credentialsSecret = ({ name, namespace, labels, annotations }: CopyMetadata, kubeconfig: string): ApiJson => ({

@@ -2,7 +2,7 @@
  * A rotation as it would be carried out, read from both clusters. What a run that was stopped has left to do is on the
  * Secret of the Link: that the token in it is the next one, and which copy of Linkerd's goes with it.
  */
-import { Annotation } from '../../../crds/wire.ts';
+import { Annotation, CredentialsSecret } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems } from '../common/command-error.ts';
@@ -98,7 +98,7 @@ export const rotationOf = async (
     ...(await linkerdTokenProblems(source, held, flags)),
   ]);
   const before = recordIn(secret);
-  const copy = copyOf(account, held, before);
+  const copy = copyOf(account, await liveCopy(source, held, before), before);
   const force = { isForced: flags.forceConflicts === true, minting: mint('-o', 'yaml') };
   const writes = [secret, ...(copy?.live === undefined ? [] : [copy.live])];
   refuseProblems(writes.flatMap((each) => keptProblem(source, each, force)));
@@ -165,10 +165,22 @@ const readSecret = (source: Cluster, link: string, held: Held, namespace: string
   return read.ok ? { secret, read } : refuse(title, read.reason, minting);
 };
 
+/** The copy that is there: where a run that was stopped has left its record, else where the flags say. */
+const liveCopy = async (
+  source: Cluster,
+  { copy }: Held,
+  before: Unfinished | undefined,
+): Promise<Secret | undefined> => {
+  const { namespace, name } = before?.copy ?? {};
+  if (name === undefined || (copy?.metadata.name === name && copy.metadata.namespace === namespace)) return copy;
+  const found = await source.find<Secret>(SECRETS, { namespace, name });
+  return found?.type === CredentialsSecret.type ? found : undefined;
+};
+
 /** The copy, if it is of the account. One that a run has deleted is made anew; one that it has written has the next token. */
 const copyOf = (
   account: AccountRead,
-  { copy: live }: Held,
+  live: Secret | undefined,
   before: Unfinished | undefined,
 ): CopyRotation | undefined => {
   if (before?.copy !== undefined) {

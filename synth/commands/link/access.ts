@@ -22,7 +22,8 @@ import { accountInUse, type AccessFlags, type AccessRead, isLeft } from './acces
 import { type AccountRead, isValid, lacksController, recordOf } from './account.ts';
 import type { ApiServer } from './api-server.ts';
 import { caOf, freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf, requestToken, tokenTrial } from './ending-token.ts';
-import { recordedTarget, tokensIn } from './held.ts';
+import { recordedTarget, rotationRecord, tokensIn } from './held.ts';
+import { copyTrials, writeCopy } from './linkerd-copy.ts';
 import { linkerdTokenProblems } from './linkerd-token.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourceTokens } from './manifests.ts';
 import type { Pair } from './pair.ts';
@@ -137,7 +138,10 @@ const keptTokens = ({ account, held, copies }: AccessWay): Partial<SourceTokens>
   const isCurrent = (token: string): boolean =>
     lifetimeOf(token) === undefined || (peer !== undefined && isBoundTo(peer, token));
   const link = [...tokensIn([held.secret])].find((token) => isValid(account, token) && isCurrent(token));
-  const copy = copies ? firstTokenIn(account.tokens)?.token : undefined;
+  const lasting = [...tokensIn([held.copy])].find(
+    (token) => lifetimeOf(token) === undefined && isValid(account, token),
+  );
+  const copy = copies ? (lasting ?? firstTokenIn(account.tokens)?.token) : undefined;
   return { ...(link !== undefined && { link }), ...(copy !== undefined && { copy }) };
 };
 
@@ -148,7 +152,8 @@ const credentialsOf = async (
 ): Promise<(tokens: SourceTokens) => readonly ApiJson[]> => {
   const { target, targetUid, held, settings, apiServer, account } = way;
   const caData = apiServer.caData ?? (await caOf(target, account));
-  const place = { ...flags, secretName: held.secretName, targetUid: targetUid ?? recordedTarget(held) };
+  const recorded = { targetUid: targetUid ?? recordedTarget(held), rotation: rotationRecord(held) };
+  const place = { ...flags, secretName: held.secretName, ...recorded };
   return (tokens) =>
     credentialsManifests(settings, { ...apiServer, caData }, tokens, place).map((object) =>
       asWritten(object, liveOf(way, object)),
@@ -213,10 +218,11 @@ const printedTokens = async (
 
 /** What an account and its credentials need beside what was compared. */
 export const accessTrials = (
-  { target, account }: AccessWay,
-  { kept, secrets, deletions }: AccessPlan,
+  { source, target, account, held }: AccessWay,
+  { kept, secrets, credentials, deletions }: AccessPlan,
 ): readonly Trial[] => [
   ...(kept.link === undefined ? [tokenTrial(target, account, secrets.peerSecret)] : []),
+  ...(credentials.some((each) => isOfCopy(each, account)) ? copyTrials(source, held.copy) : []),
   ...deletionTrials(deletions),
 ];
 
@@ -240,8 +246,15 @@ export const writeAccess = async (
   const link = kept.link ?? (await requestToken(target, account, peerSecret, lifetimeMs));
   const credentials = await compare(wantsOf({ link, copy }));
   refuseProblems(conflictProblems(credentials, FORCE));
-  await execute(credentials, report);
+  for (const change of credentials) {
+    if (isOfCopy(change, account)) await writeCopy(change.want, change.live, timeoutMs, report);
+    else await execute([change], report);
+  }
 };
+
+/** Reports whether a change is of a copy that is there. It is not where the Link is. */
+const isOfCopy = ({ want: { object }, outcome }: Change, { namespace }: AccountRead): boolean =>
+  object.metadata.namespace !== namespace && outcome === 'configured';
 
 /** What to do about what others have set. */
 export const FORCE = 'give the value by its flag, or add --force-conflicts to change it';

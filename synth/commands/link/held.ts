@@ -100,6 +100,10 @@ export const heldServer = ({ secret }: Held): ApiServer | undefined => readOf(se
 export const recordedTarget = ({ secret }: Pick<Held, 'secret'>): string | undefined =>
   secret?.metadata.annotations?.[Annotation.targetClusterUid];
 
+/** What a rotation that was stopped has yet to do, as the credentials of the Link record it. */
+export const rotationRecord = ({ secret }: Pick<Held, 'secret'>): string | undefined =>
+  secret?.metadata.annotations?.[Annotation.rotation];
+
 /** The obstacle to reading another cluster by the credentials of a name than the one that they record. */
 export const otherTargetProblems = (
   source: Cluster,

@@ -100,6 +100,8 @@ export interface SourcePlace {
   readonly secretName?: string | undefined;
   /** The target cluster that it records. @default - none */
   readonly targetUid?: string | undefined;
+  /** What a rotation that was stopped has yet to do. @default - nothing */
+  readonly rotation?: string | undefined;
 }
 
 /** What the source reads the target with. */
@@ -118,7 +120,7 @@ export const credentialsManifests = (
   { targetName, domains }: Pick<LinkSettings, 'targetName' | 'domains'>,
   { server, caData, tlsServerName }: ApiServer & { readonly caData: string },
   tokens: SourceTokens,
-  { namespace, linkerdNamespace, secretName = credentialsName(targetName), targetUid }: SourcePlace,
+  { namespace, linkerdNamespace, secretName = credentialsName(targetName), targetUid, rotation }: SourcePlace,
 ): readonly ApiJson[] => {
   const rendered = (token: string, copies: 'link' | 'both'): readonly ApiJson[] =>
     render((chart) => {
@@ -140,7 +142,7 @@ export const credentialsManifests = (
   const own = rendered(tokens.link, 'link').map((object) =>
     annotated(
       { ...object, metadata: { ...object.metadata, name: secretName } },
-      { [Annotation.targetClusterUid]: targetUid },
+      { [Annotation.targetClusterUid]: targetUid, [Annotation.rotation]: rotation },
     ),
   );
   return [...copies, ...own];

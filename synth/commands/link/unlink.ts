@@ -3,9 +3,9 @@
  * removed the mirrors, the credentials follow, and last the account in the target. Safe to run again: what is gone is
  * passed over. Without `--apply` nothing is deleted, and the objects are printed.
  */
-import { Annotation, Label, LinkApi, writeLeaseName } from '../../../crds/wire.ts';
+import { Annotation, credentialsName, Label, LinkApi, writeLeaseName } from '../../../crds/wire.ts';
 import { isConflict, isNotFound } from '../../../operator/kube/errors.ts';
-import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
+import { type KubeObject, type Lease, LEASES, SECRETS, SERVICES } from '../../../operator/kube/objects.ts';
 import { note, printLine } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
 import { printDeletions } from '../common/change-set/deletions.ts';
@@ -55,7 +55,7 @@ const unlinkFrom = async (
   target: Target | undefined,
   flags: UnlinkFlags,
 ): Promise<void> => {
-  const held = await readHeld(source, cluster, flags);
+  const held = withLeft(await readHeld(source, cluster, flags), cluster, flags);
   const heirs = held.otherLinks.filter(({ spec }) => spec?.targetClusterName === cluster);
   refuseProblems([
     ...foreignProblems(source, held.link === undefined ? [] : [held.link], cluster),
@@ -98,6 +98,7 @@ const unlinkFrom = async (
   ]);
   await withReport(resultFormat(flags), async (report) => {
     await recordIntent(source, cluster, flags);
+    await markLeft(source, cluster, held);
     await executeDeletions(link, report);
     await untilRemoved(source, cluster, heir, flags);
     const left = await tracesOf(await readAgain(source, cluster, held, flags));
@@ -183,6 +184,25 @@ const recordIntent = async (source: Cluster, cluster: string, flags: UnlinkFlags
       if (!isNotFound(cause) && !isConflict(cause)) throw error;
     }
   });
+};
+
+/** What a run that is stopped leaves of a Link may have any name: it is marked before the Link goes. */
+const markLeft = async (source: Cluster, cluster: string, { link, secret }: Held): Promise<void> => {
+  if (link === undefined || secret === undefined || secret.metadata.name === credentialsName(cluster)) return;
+  const { uid, ...ref } = secret.metadata;
+  const metadata = { uid, annotations: { [Annotation.unlinked]: cluster } };
+  await ifAllowed(() => source.patch(SECRETS, ref, { metadata }));
+};
+
+/** With the Secret that such a run has marked. */
+const withLeft = (held: Held, cluster: string, { namespace }: UnlinkFlags): Held => {
+  const secret = held.others.find(
+    ({ metadata }) => metadata.namespace === namespace && metadata.annotations?.[Annotation.unlinked] === cluster,
+  );
+  if (held.link !== undefined || secret === undefined) return held;
+  const rest = held.others.filter((each) => each !== secret);
+  const others = held.secret === undefined ? rest : [...rest, held.secret];
+  return { ...held, secretName: secret.metadata.name, secret, others };
 };
 
 /**

@@ -961,4 +961,27 @@ export const FOUND: readonly Fault[] = [
     defects: ['L207 an account goes whose Roles are not known'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L208',
+    by: 'a reading of the code, then every stop with another command after it',
+    defects: [
+      'L208 the copy of Linkerd gets the youngest token in place',
+      'L208 link takes the record of a rotation away',
+      'L208 a copy with a void token is changed in place',
+      'L208 labels of others on a copy are taken for ours',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L209',
+    by: 'a reading of the code, then every stop with another command after it',
+    defects: ['L209 a copy is looked for where the second run says'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L210',
+    by: 'a reading of the code, then every stop',
+    defects: ['L210 credentials of another name are not marked'],
+    outside: 'it is a command; its tests',
+  },
 ];

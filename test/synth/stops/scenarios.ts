@@ -1,5 +1,5 @@
 /** The commands that write, each from where it has something to do. */
-import { EXPORTED, LINKS_NAMESPACE, service, slice } from '../../support/builders.ts';
+import { EXPORTED, LINKS_NAMESPACE, namespace, objectRef, secretRef, service, slice } from '../../support/builders.ts';
 import { linkerdGateway } from '../../support/linkerd-cluster.ts';
 import { linkCrd } from '../../../crds/index.ts';
 import { routeAuthorization } from '../../../operator/access/objects.ts';
@@ -15,6 +15,10 @@ export interface Scenario {
   /** Brings the clusters to where the command begins. What it returns ends what it has started. */
   prepare(stage: StopStage): Promise<void | (() => Promise<void>)>;
   args(stage: StopStage): readonly string[];
+  /** What somebody runs between the stopped run and the second. @default - nothing */
+  readonly between?: (stage: StopStage) => readonly string[];
+  /** The second run. @default - as the first */
+  readonly again?: (stage: StopStage) => readonly string[];
 }
 
 const IMAGE = '--image=registry.example.com/linkspan:0.1.0';
@@ -58,6 +62,22 @@ const linked = async (stage: StopStage, ...flags: readonly string[]): Promise<vo
   await clusters.west.apply(service('web', { labels: EXPORTED }));
   await clusters.west.apply(slice('web'));
   await eventually('the mirror is there', async () => (await clusters.get('Service', 'web-west')) !== undefined);
+};
+
+/** The Link reads by a Secret of another name than the usual one. */
+const renameSecret = async ({ clusters }: StopStage): Promise<void> => {
+  const { east } = clusters;
+  const usual = secretRef('cluster-credentials-west');
+  const { metadata: _, ...contents } = (await east.get(usual)) ?? usual;
+  await east.apply({ ...contents, ...secretRef('west-by-hand') });
+  await east.patch(objectRef('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE), {
+    spec: { clusterCredentialsSecret: 'west-by-hand' },
+  });
+  await east.delete(usual);
+  await eventually(
+    'the Link is served by the other Secret',
+    async () => (await clusters.get('Service', 'web-west')) !== undefined,
+  );
 };
 
 /** A Link that Linkerd's controller serves, with mirrors, beside an operator that stands by. */
@@ -152,6 +172,23 @@ export const links: readonly Scenario[] = [
     args: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--apply'],
   },
   {
+    name: 'rotate with the copy, link half-way',
+    operator: true,
+    prepare: (stage) => linked(stage, '--flat'),
+    args: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--apply'],
+    between: (stage) => linkWest(stage, ['link']),
+  },
+  {
+    name: 'rotate with a copy named once',
+    operator: true,
+    prepare: async (stage) => {
+      await stage.clusters.east.apply(namespace('l5d'));
+      await linked(stage, '--flat', '--linkerd-namespace=l5d');
+    },
+    args: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--linkerd-namespace=l5d', '--apply'],
+    again: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--apply'],
+  },
+  {
     name: 'approve',
     operator: true,
     prepare: (stage) => linked(stage),
@@ -161,6 +198,15 @@ export const links: readonly Scenario[] = [
     name: 'unlink',
     operator: true,
     prepare: (stage) => linked(stage, '--flat'),
+    args: (stage) => ['unlink', ...stage.pair, '--apply'],
+  },
+  {
+    name: 'unlink with a Secret of another name',
+    operator: true,
+    prepare: async (stage) => {
+      await linked(stage);
+      await renameSecret(stage);
+    },
     args: (stage) => ['unlink', ...stage.pair, '--apply'],
   },
   {

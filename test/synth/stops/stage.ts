@@ -199,26 +199,33 @@ export class StopStage {
   }
 
   /** The last token that each Secret of credentials had: whoever reads the Secret uses it until there is another. */
-  readonly #inUse = new Map<string, string>();
+  readonly #inUse = new Map<string, { readonly token: string; readonly uid: string | undefined }>();
 
   /** Credentials that are in use, and do not work. */
   async #deadCredentials(): Promise<readonly string[]> {
     const { east } = this.clusters;
     if ((await east.get(LINK)) === undefined) return [];
-    for (const within of ['linkerd-multicluster', 'linkerd']) {
+    const found: string[] = [];
+    for (const within of ['linkerd-multicluster', ...OF_LINKERD]) {
       const secret = await east.get<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(
         secretRef('cluster-credentials-west', within),
       );
       const kubeconfig = Buffer.from(secret?.data?.['kubeconfig'] ?? '', 'base64').toString();
       const token = /token: "?([^\s"]+)/.exec(kubeconfig)?.[1];
-      if (token !== undefined) this.#inUse.set(within, token);
+      if (token === undefined) continue;
+      const before = this.#inUse.get(within);
+      const isSame = before !== undefined && before.uid === secret?.metadata.uid;
+      if (OF_LINKERD.includes(within) && isSame && before.token !== token)
+        found.push(`the copy in namespace ${within} is another in place, which Linkerd's controller does not notice`);
+      this.#inUse.set(within, { token, uid: secret?.metadata.uid });
     }
     const answers = await Promise.all(
       [...this.#inUse].map(
-        async ([within, token]) => [within, await isAccepted(this.clusters.westCluster, token)] as const,
+        async ([within, { token }]) => [within, await isAccepted(this.clusters.westCluster, token)] as const,
       ),
     );
-    return answers.filter(([, accepted]) => !accepted).map(([within]) => `the token in namespace ${within} is refused`);
+    const dead = answers.filter(([, accepted]) => !accepted);
+    return [...found, ...dead.map(([within]) => `the token in namespace ${within} is refused`)];
   }
 
   async stop(): Promise<void> {
@@ -227,6 +234,9 @@ export class StopStage {
     await rm(this.#directory, { recursive: true });
   }
 }
+
+/** Where the control plane may have its copy. */
+const OF_LINKERD: readonly string[] = ['linkerd', 'l5d'];
 
 const LINK = {
   apiVersion: 'multicluster.linkerd.io/v1alpha3',

@@ -46,7 +46,8 @@ export const stopEverywhere = (scenarios: readonly Scenario[]): void => {
           // A write over what the operator has just written was made twice in the undisturbed run.
           const isStopped = first.writes.length >= number;
           expect(isStopped ? MAY_END_WITH[how] : [0], `${at}: ${first.stderr}`).toContain(first.code);
-          const second = await stage.run(scenario.args(stage));
+          if (scenario.between) await stage.prepare(...scenario.between(stage));
+          const second = await stage.run((scenario.again ?? scenario.args)(stage));
           expect(second.code, `${at}, then: ${second.stderr}`).toBe(0);
           expect(stage.failures, at).toEqual([]);
           expect(await stage.state(), at).toEqual(state);

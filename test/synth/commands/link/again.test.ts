@@ -4,6 +4,7 @@ import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
 import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import type { LinkObject } from '../../../support/objects.ts';
+import type { KubeObject } from '../../../cluster/workload/index.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
@@ -226,6 +227,28 @@ onEachBacking('linkspan link again', (backing) => {
     await clusters.east.delete(COPY);
     expect((await run('--flat=false', '--apply')).code).toBe(0);
     expect((await rules()).includes('"pods"')).toBe(false);
+  });
+
+  test("makes Linkerd's copy anew when its token is void, with what others have put on it", async () => {
+    const COPY = secretRef('cluster-credentials-west', 'linkerd');
+    const get = () => clusters.east.get<KubeObject & { readonly data?: object }>(COPY);
+    await run('--flat', '--apply');
+    await clusters.east.patch(COPY, { metadata: { labels: { team: 'mesh' } } });
+    const before = await get();
+    await clusters.west.delete(secretRef('linkerd-service-mirror-remote-access-east-token'));
+    const { code, stdout, stderr } = await run('--flat', '--apply');
+    expect(code, stderr).toBe(0);
+    const after = await get();
+    expect(after?.metadata.labels).toEqual(before?.metadata.labels);
+    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+    expect(after?.data).not.toEqual(before?.data);
+    expect(stdout).toContain(
+      'secret/cluster-credentials-west deleted in east\nsecret/cluster-credentials-west created in east\n',
+    );
+    const again = await run('--flat', '--apply');
+    expect(again.stdout).not.toMatch(/created|configured|deleted/);
+    await clusters.east.delete(COPY);
+    expect((await run('--flat=false', '--apply')).code).toBe(0);
   });
 
   test('limits the account to namespaces, and takes its rights in the cluster', { timeout: 60_000 }, async () => {
