@@ -4,7 +4,7 @@
  * passed over. Without `--apply` nothing is deleted, and the objects are printed.
  */
 import { Annotation, credentialsName, Label, LinkApi, writeLeaseName } from '../../../crds/wire.ts';
-import { isConflict, isNotFound } from '../../../operator/kube/errors.ts';
+import { cut, isConflict, isNotFound } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Lease, LEASES, SECRETS, SERVICES } from '../../../operator/kube/objects.ts';
 import { note, printLine } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
@@ -100,6 +100,7 @@ const unlinkFrom = async (
     await recordIntent(source, cluster, flags);
     await markLeft(source, cluster, held);
     await executeDeletions(link, report);
+    await untilGone(source, held.link, flags);
     await untilRemoved(source, cluster, heir, flags);
     const left = await tracesOf(await readAgain(source, cluster, held, flags));
     for (const each of left.notes.filter((text) => !traces.notes.includes(text))) note(each);
@@ -203,6 +204,29 @@ const withLeft = (held: Held, cluster: string, { namespace }: UnlinkFlags): Held
   const rest = held.others.filter((each) => each !== secret);
   const others = held.secret === undefined ? rest : [...rest, held.secret];
   return { ...held, secretName: secret.metadata.name, secret, others };
+};
+
+/** Waits until the Link is gone, which finalizers of others may keep: it is served until then. */
+const untilGone = async (source: Cluster, link: LinkObject | undefined, flags: UnlinkFlags): Promise<void> => {
+  if (link === undefined) return;
+  const title = source.title(LINKS.kind, link.metadata);
+  await waitFor(
+    `${title} to go`,
+    async () => {
+      const { metadata } = (await source.find<LinkObject>(LINKS, link.metadata)) ?? {};
+      if (metadata?.uid !== link.metadata.uid) return { done: undefined };
+      const names = (metadata?.finalizers ?? []).map((each) => cut(each));
+      return { pending: `finalizers keep it: ${names.join(', ')}` };
+    },
+    {
+      timeoutMs: flags.timeout,
+      problem: (pending, waitedMs) => ({
+        object: title,
+        reason: `is still there after ${waitedMs / 1000} s: ${pending}`,
+        remedy: 'see why those who have set them do not take them away, and run the command again',
+      }),
+    },
+  );
 };
 
 /**

@@ -984,4 +984,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L210 credentials of another name are not marked'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L211',
+    by: 'a reading of the code',
+    defects: ['L211 a Link that finalizers keep is taken for gone'],
+    outside: 'it is a command; its tests',
+  },
 ];

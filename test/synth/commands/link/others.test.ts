@@ -267,4 +267,21 @@ onEachBacking('what is of others', (backing) => {
       expect(await clusters.west.get(accountRef(ACCOUNT))).toBeDefined();
     },
   );
+
+  test('unlink leaves the credentials of a Link that finalizers keep (L211)', { timeout: 60_000 }, async () => {
+    await clusters.east.delete(secretRef('cluster-credentials-west'));
+    await minted();
+    const kept = link('west');
+    await clusters.east.apply(kept);
+    await clusters.east.patch(kept, { metadata: { finalizers: ['example.com/hold'] } });
+    const refused = await run('unlink', '--timeout=1s', '--apply');
+    expect(refused.stderr).toContain(
+      'error: Link linkerd-multicluster/west of east: is still there after 1 s: finalizers keep it: example.com/hold (see why',
+    );
+    expect(await clusters.east.get(secretRef('cluster-credentials-west'))).toBeDefined();
+    await clusters.east.patch(kept, { metadata: { finalizers: null } });
+    const { code, stderr } = await run('unlink', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(await clusters.east.get(secretRef('cluster-credentials-west'))).toBeUndefined();
+  });
 });
