@@ -4,7 +4,14 @@
  */
 import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
-import { ConnectionError, isForbidden, isInvalid, isUnavailable, LOGIN_FAILED, TerminalError } from '../../../operator/kube/errors.ts';
+import {
+  ConnectionError,
+  isForbidden,
+  isInvalid,
+  isUnavailable,
+  LOGIN_FAILED,
+  TerminalError,
+} from '../../../operator/kube/errors.ts';
 import { printLine } from '../../print.ts';
 
 /** Exit codes of the commands that read or write clusters. */

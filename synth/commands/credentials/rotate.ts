@@ -12,7 +12,7 @@ import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
-import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials, deletionTrials, tryAll } from '../common/change-set/trial.ts';
 import type { Unwanted, Want } from '../common/change-set/want.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -47,7 +47,7 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
         return;
       }
       refuseProblems(conflictProblems(changes, FORCE));
-      await tryAll(trialsOf(rotation));
+      await tryAll([...creationTrials(changes), ...trialsOf(rotation)]);
       await withReport(resultFormat(flags), (report) => carryOut(rotation, flags, report));
     }),
   );

@@ -11,6 +11,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import type { Change } from '../common/change-set/compare.ts';
 import { execute } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
+import { creationTrials, tryAll } from '../common/change-set/trial.ts';
 import { kubectl, linkspan } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { Domains } from '../common/linkerd.ts';
@@ -81,6 +82,7 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
   noteForeign(cluster, changes);
   if (!apply) return;
   noteChanges(cluster, changes);
+  await tryAll(creationTrials(changes));
   await withReport(output === 'diff' ? undefined : output, (report) => applyInstall(cluster, changes, flags, report));
   await sayNext(cluster, flags);
 };

@@ -75,10 +75,7 @@ export const requestToken = async (
   peer: string,
   lifetimeMs: number,
 ): Promise<string> => {
-  const boundObjectRef = { apiVersion: 'v1', kind: SECRETS.kind, name: peer };
-  const to = { of: SERVICE_ACCOUNTS, namespace, name, subresource: 'token' };
-  const spec = { expirationSeconds: Math.round(lifetimeMs / 1_000), boundObjectRef };
-  const { status } = await target.ask<TokenRequest>(TOKEN_REQUESTS, { spec }, to);
+  const { status } = await ask(target, { namespace, name }, peer, lifetimeMs);
   if (typeof status?.token === 'string' && readAccountToken(status.token) !== undefined) return status.token;
   const object = target.title(SERVICE_ACCOUNTS.kind, { namespace, name });
   throw new CommandError([
@@ -90,11 +87,23 @@ export const requestToken = async (
   ]);
 };
 
-/** Tries to have a token made, where the account is there. @throws CommandError if the target gives none */
-export const tokenTrial = (target: Cluster, account: Account, peer: string): Trial => {
-  const trial = target.trial();
-  return () => requestToken(trial, account, peer, LIFETIME_MS);
+const ask = (
+  target: Cluster,
+  { namespace, name }: Account,
+  peer: string,
+  lifetimeMs: number,
+): Promise<TokenRequest> => {
+  const boundObjectRef = { apiVersion: 'v1', kind: SECRETS.kind, name: peer };
+  const to = { of: SERVICE_ACCOUNTS, namespace, name, subresource: 'token' };
+  const spec = { expirationSeconds: Math.round(lifetimeMs / 1_000), boundObjectRef };
+  return target.ask<TokenRequest>(TOKEN_REQUESTS, { spec }, to);
 };
+
+/** Tries to ask for a token. */
+export const tokenTrial =
+  (target: Cluster, account: Account, peer: string): Trial =>
+  () =>
+    ask(target.trial(), account, peer, LIFETIME_MS);
 
 /** Reports whether a token says that it is of an account, and was made in this cluster: uids are unique among all. */
 export const isTokenOf = ({ namespace, name }: Account, object: KubeObject | undefined, token: AccountToken): boolean =>

@@ -98,7 +98,7 @@ const unlinkFrom = async (
   ]);
   await withReport(resultFormat(flags), async (report) => {
     await recordIntent(source, cluster, flags);
-    await markLeft(source, cluster, held);
+    await markLeft(cluster, traces.credentials, held);
     await executeDeletions(link, report);
     await untilGone(source, held.link, flags);
     await untilRemoved(source, cluster, heir, flags);
@@ -188,11 +188,12 @@ const recordIntent = async (source: Cluster, cluster: string, flags: UnlinkFlags
 };
 
 /** What a run that is stopped leaves of a Link may have any name: it is marked before the Link goes. */
-const markLeft = async (source: Cluster, cluster: string, { link, secret }: Held): Promise<void> => {
-  if (link === undefined || secret === undefined || secret.metadata.name === credentialsName(cluster)) return;
-  const { uid, ...ref } = secret.metadata;
+const markLeft = async (cluster: string, going: readonly Unwanted[], { link, secret }: Held): Promise<void> => {
+  const unwanted = going.find(({ object }) => object === secret);
+  if (link === undefined || unwanted === undefined || secret?.metadata.name === credentialsName(cluster)) return;
+  const { uid, ...ref } = unwanted.object.metadata;
   const metadata = { uid, annotations: { [Annotation.unlinked]: cluster } };
-  await ifAllowed(() => source.patch(SECRETS, ref, { metadata }));
+  await ifAllowed(() => unwanted.cluster.patch(SECRETS, ref, { metadata }));
 };
 
 /** With the Secret that such a run has marked. */

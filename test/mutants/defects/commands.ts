@@ -378,12 +378,12 @@ export const COMMANDS: readonly Defect[] = [
     replace: "    sourceUid === ''\n      ? 'have",
   },
   {
-    file: 'synth/commands/common/change-set/compare.ts',
+    file: 'synth/commands/common/change-set/trial.ts',
     tests: ['test/synth/commands/common/change-set/trial.test.ts'],
     name: 'L206 what is to be created is not tried',
     rule: 'L206',
-    find: '    await tryCreation(cluster, want.object);\n',
-    replace: '',
+    find: "    .filter(({ outcome }) => outcome === 'created')",
+    replace: "    .filter(({ outcome }) => outcome === 'unchanged')",
   },
   {
     file: 'synth/commands/common/change-set/trial.ts',
@@ -470,7 +470,7 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/stops/link.test.ts'],
     name: 'L210 credentials of another name are not marked',
     rule: 'L210',
-    find: '    await markLeft(source, cluster, held);\n',
+    find: '    await markLeft(cluster, traces.credentials, held);\n',
     replace: '',
   },
   {

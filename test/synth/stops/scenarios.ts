@@ -12,6 +12,8 @@ export interface Scenario {
   readonly name: string;
   /** Whether the command waits for the operator. */
   readonly operator?: true;
+  /** Whether nothing that it writes is there. @default false */
+  readonly isFirst?: true;
   /** Brings the clusters to where the command begins. What it returns ends what it has started. */
   prepare(stage: StopStage): Promise<void | (() => Promise<void>)>;
   args(stage: StopStage): readonly string[];
@@ -91,7 +93,7 @@ export const served = async ({ clusters }: StopStage): Promise<() => Promise<voi
 };
 
 export const installations: readonly Scenario[] = [
-  { name: 'install', prepare: async () => undefined, args: (stage) => install(stage) },
+  { name: 'install', isFirst: true, prepare: async () => undefined, args: (stage) => install(stage) },
 ];
 
 /** One of the policies of a closed gateway, which its operator keeps. */
@@ -129,10 +131,16 @@ export const upgrades: readonly Scenario[] = [
 ];
 
 export const links: readonly Scenario[] = [
-  { name: 'link', prepare: giveGateway, args: (stage) => linkWest(stage, ['link']) },
-  { name: 'link on a flat network', prepare: giveGateway, args: (stage) => linkWest(stage, ['link'], '--flat') },
+  { name: 'link', isFirst: true, prepare: giveGateway, args: (stage) => linkWest(stage, ['link']) },
+  {
+    name: 'link on a flat network',
+    isFirst: true,
+    prepare: giveGateway,
+    args: (stage) => linkWest(stage, ['link'], '--flat'),
+  },
   {
     name: 'link both ways',
+    isFirst: true,
     prepare: async (stage) => {
       await installCrd(stage.clusters.westCluster, linkCrd);
       await giveGateway(stage);
@@ -148,9 +156,15 @@ export const links: readonly Scenario[] = [
     },
     args: (stage) => linkWest(stage, ['link'], '--enable-headless-services'),
   },
-  { name: 'mint', prepare: giveGateway, args: (stage) => linkWest(stage, ['credentials', 'mint'], '--flat') },
+  {
+    name: 'mint',
+    isFirst: true,
+    prepare: giveGateway,
+    args: (stage) => linkWest(stage, ['credentials', 'mint'], '--flat'),
+  },
   {
     name: 'allow',
+    isFirst: true,
     prepare: async () => undefined,
     args: allowRemote,
   },

@@ -7,12 +7,26 @@ import { onStage } from './on-stage.ts';
 import type { Right } from './rights.ts';
 import type { Scenario } from './scenarios.ts';
 
+/** A review of a token keeps nothing. */
+const READING = /: ((get|list|watch) |create tokenreviews)/;
+
 /** The tests of some scenarios; they are spread over files, which run at the same time. */
 export const withoutRights = (scenarios: readonly Scenario[]): void => {
   const tried: Right[] = [];
   afterAll(() => console.log(`${tried.length} rights were withheld`));
 
   describe.each(scenarios)('$name', (scenario) => {
+    const prints = async (): Promise<void> => {
+      const rights = await onStage(scenario, async (stage) => {
+        const args = scenario.args(stage).filter((argument) => argument !== '--apply');
+        const { code, stderr } = await stage.runWithout(undefined, args);
+        expect(code, stderr).toBe(0);
+        return stage.rights;
+      });
+      expect(rights.filter((right) => !READING.test(right))).toEqual([]);
+    };
+    if (scenario.isFirst) test('needs no right to write for what it prints', prints);
+
     test('does without a right, or is refused before it writes', { timeout: 900_000 }, async () => {
       const { rights, state } = await onStage(scenario, async (stage) => {
         const { code, stderr } = await stage.runWithout(undefined, scenario.args(stage));

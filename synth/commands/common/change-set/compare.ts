@@ -21,7 +21,6 @@ import {
   without,
   writtenPart,
 } from './fields.ts';
-import { tryCreation } from './trial.ts';
 import type { Unwanted, Want } from './want.ts';
 
 /** A field that differs, and the managers that have set it, but for ourselves. */
@@ -72,10 +71,7 @@ export const isChangedMeanwhile = (error: unknown): boolean => error instanceof 
 const compareOnce = async (want: Want): Promise<Change> => {
   const { cluster } = want;
   const live = await cluster.find(resourceOf(want.object), want.object.metadata);
-  if (live === undefined) {
-    await tryCreation(cluster, want.object);
-    return { want, outcome: 'created', object: want.object, live, fields: [], kept: [] };
-  }
+  if (live === undefined) return { want, outcome: 'created', object: want.object, live, fields: [], kept: [] };
   const owned = (path: FieldPath): readonly string[] => managersOf(live, path, COMMAND_LINE);
   const yielded = (want.yields ?? [])
     .flatMap((pattern) => pathsOf(want.object, pattern))

@@ -2,10 +2,9 @@
  * What a command is about to do, tried by dry runs before its first write: whatever an API server would refuse, by rights or
  * by a webhook, refuses the command while nothing is changed.
  */
-import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { isNotFound } from '../../../../operator/kube/errors.ts';
-import type { Cluster } from '../cluster.ts';
 import { CommandError, withEveryObstacle } from '../command-error.ts';
+import type { Change } from './compare.ts';
 import type { Existing, Unwanted } from './want.ts';
 
 /** A request of which nothing is kept. */
@@ -25,9 +24,15 @@ const unlessNotThereYet = async (trial: Trial): Promise<void> => {
   }
 };
 
-/** Tries to create an object. */
-export const tryCreation = (cluster: Cluster, object: ApiJson): Promise<void> =>
-  unlessNotThereYet(() => cluster.trial().create(object));
+/** Tries to create what is not there. Only who writes needs the right: what is printed may be for somebody else to apply. */
+export const creationTrials = (changes: readonly Change[]): readonly Trial[] =>
+  changes
+    .filter(({ outcome }) => outcome === 'created')
+    .map(
+      ({ want, object }) =>
+        () =>
+          want.cluster.trial().create(object),
+    );
 
 /** Tries to delete objects. */
 export const deletionTrials = (all: readonly Unwanted[]): readonly Trial[] =>
