@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'test/crds/**/*.test.ts',
       'test/operator/{mirror,federation,mcs,failover}/*.test.ts',
-      'test/operator/runtime/{plan,compare,managed-fields,workqueue}.test.ts',
+      'test/operator/runtime/{plan,compare,compare-fields,managed-fields,workqueue}.test.ts',
     ],
     exclude: [
       'test/crds/link/server-side-apply.test.ts',

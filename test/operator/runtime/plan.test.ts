@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  type KubeObject,
+  type Resource,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
 import { type Action, plan } from '../../../operator/runtime/plan.ts';
 
 type Labelled = Readonly<Record<string, string>>;
@@ -55,5 +61,34 @@ describe('what is desired twice (C5)', () => {
 
   it('is not written at all when the first is there, however often it is looked at', () => {
     expect([1, 2, 3].map(() => brief(plan(twice, ours)))).toEqual([[], [], []]);
+  });
+});
+
+describe('what cannot be changed in place (D3)', () => {
+  const live = { uid: 'a', resourceVersion: '7' };
+  const headless = { ...serviceNamed('a'), spec: { clusterIP: 'None' } } as KubeObject;
+  const slice = (addressType: string, metadata: object = {}): KubeObject =>
+    ({ metadata: { name: 'a', namespace: 'shop', ...metadata }, addressType, endpoints: [] }) as unknown as KubeObject;
+  const actionOn = (kind: Resource, desired: KubeObject, owned: KubeObject): readonly string[] =>
+    brief(plan([{ of: kind, object: desired }], [{ of: kind, object: owned }]));
+
+  it('is replaced: a Service that becomes headless, or has been', () => {
+    const there = { ...headless, metadata: { ...headless.metadata, ...live } };
+    expect(actionOn(of, headless, serviceNamed('a', {}, live))).toEqual(['replace a']);
+    expect(actionOn(of, serviceNamed('a'), there)).toEqual(['replace a']);
+    expect(actionOn(of, { ...headless, spec: { clusterIP: 'None', ports: [] } } as KubeObject, there)).not.toContain(
+      'replace a',
+    );
+  });
+
+  it('is replaced: a slice of the other family', () => {
+    expect(actionOn(ENDPOINT_SLICES, slice('IPv6'), slice('IPv4', live))).toEqual(['replace a']);
+    expect(actionOn(ENDPOINT_SLICES, slice('IPv4'), slice('IPv4', { ...live, labels: { by: 'us' } }))).toEqual([
+      'update a',
+    ]);
+  });
+
+  it('is no other kind', () => {
+    expect(actionOn(ENDPOINTS, headless, { ...serviceNamed('a', { x: 'y' }, live) })).toEqual(['update a']);
   });
 });
