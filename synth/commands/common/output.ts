@@ -6,6 +6,7 @@ import { Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { print, warn } from '../../print.ts';
+import { type Trial, tryAll } from './change-set/trial.ts';
 import type { Outcome } from './cluster.ts';
 import { uninterrupted } from './interruption.ts';
 
@@ -95,11 +96,14 @@ export class ResultReport {
 /**
  * Gives a command that writes a report, which ends also when the command fails: what it has done until then must be known.
  * Neither signals nor a closed output end it in the middle.
+ * @param trials what it is about to do: it does nothing if any of that would be refused
  */
 export const withReport = async (
   format: OutputFormat | undefined,
+  trials: readonly Trial[],
   command: (report: ResultReport) => Promise<void>,
 ): Promise<void> => {
+  await tryAll(trials);
   const report = new ResultReport(format);
   await uninterrupted(async () => {
     try {

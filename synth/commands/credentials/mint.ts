@@ -7,7 +7,7 @@ import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { conflictProblems } from '../common/change-set/compare.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
-import { creationTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials } from '../common/change-set/trial.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { printManifests, withReport } from '../common/output.ts';
 import { accessObjects, accessTrials, FORCE, planAccess, writeAccess } from '../link/access.ts';
@@ -61,8 +61,8 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
   const refused = [...keptProblems(pair, access, flags), ...conflictProblems(changes, FORCE), ...plan.foreign];
   if (flags.apply) {
     refuseProblems(refused);
-    await tryAll([...creationTrials(changes), ...accessTrials(way, plan)]);
-    await withReport(resultFormat(flags), async (report) => {
+    const trials = [...creationTrials(changes), ...accessTrials(way, plan)];
+    await withReport(resultFormat(flags), trials, async (report) => {
       await writeAccess(way, plan, flags.timeout, report);
       await executeDeletions(plan.deletions, report);
     });

@@ -9,7 +9,7 @@ import { note, printLine, warn } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
 import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
-import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
@@ -39,8 +39,8 @@ export const revoke = (peer: string, flags: RevokeFlags): Promise<void> =>
         await printDeletions(unwanted, flags);
         return;
       }
-      await tryAll(deletionTrials(unwanted));
-      await withReport(resultFormat(flags), (report) => executeDeletions(unwanted, report));
+      const trials = deletionTrials(unwanted);
+      await withReport(resultFormat(flags), trials, (report) => executeDeletions(unwanted, report));
       note(
         `${target.context} refuses all tokens of ${name} from now on; API servers may take one for 10 s more that they have just seen`,
       );

@@ -12,7 +12,7 @@ import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
-import { creationTrials, deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials, deletionTrials, type Trial } from '../common/change-set/trial.ts';
 import type { Unwanted, Want } from '../common/change-set/want.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -47,8 +47,8 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
         return;
       }
       refuseProblems(conflictProblems(changes, FORCE));
-      await tryAll([...creationTrials(changes), ...trialsOf(rotation)]);
-      await withReport(resultFormat(flags), (report) => carryOut(rotation, flags, report));
+      const trials = [...creationTrials(changes), ...trialsOf(rotation)];
+      await withReport(resultFormat(flags), trials, (report) => carryOut(rotation, flags, report));
     }),
   );
 
@@ -76,11 +76,11 @@ const oldOf = ({ target, old }: Rotation): readonly Unwanted[] =>
   old.map((object) => ({ cluster: target, of: SECRETS, object }));
 
 /** What is done beside the writes that were compared. */
-const trialsOf = ({ source, target, account, next, copy, written, old }: Rotation) => [
-  ...(written === undefined ? [tokenTrial(target, account, next)] : []),
-  ...copyTrials(source, copy?.live),
-  ...deletionTrials(old.map((object) => ({ cluster: target, of: SECRETS, object }))),
-];
+const trialsOf = (rotation: Rotation): readonly Trial[] => {
+  const { source, target, account, next, copy, written } = rotation;
+  const token = written === undefined ? [tokenTrial(target, account, next)] : [];
+  return [...token, ...copyTrials(source, copy?.live), ...deletionTrials(oldOf(rotation))];
+};
 
 const preview = async (
   rotation: Rotation,

@@ -2,7 +2,6 @@
  * A rotation as it would be carried out, read from both clusters. What a run that was stopped has left to do is on the
  * Secret of the Link: that the token in it is the next one, and which copy of Linkerd's goes with it.
  */
-import { Annotation, CredentialsSecret } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems } from '../common/command-error.ts';
@@ -13,7 +12,7 @@ import { mintAgain } from '../common/remedies.ts';
 import { accountInUse } from '../link/access-read.ts';
 import { type AccountRead, isBehind, isOneOf, mayNotRenew, ownerOf, readAccount, secretsOf } from '../link/account.ts';
 import { freePeerName, isBoundTo, LIFETIME_MS, lifetimeOf } from '../link/ending-token.ts';
-import { type Held, otherTargetProblems, readHeld, tokensIn } from '../link/held.ts';
+import { type Held, otherTargetProblems, readHeld, rotationRecord, tokensIn } from '../link/held.ts';
 import { keptProblem } from '../link/keeper.ts';
 import { linkerdTokenProblems } from '../link/linkerd-token.ts';
 import type { TwoClusters } from '../link/pair.ts';
@@ -98,7 +97,9 @@ export const rotationOf = async (
     ...(await linkerdTokenProblems(source, held, flags)),
   ]);
   const before = recordIn(secret);
-  const copy = copyOf(account, await liveCopy(source, held, before), before);
+  const live = await liveCopy(source, held, before);
+  refuseProblems(before?.copy === undefined ? [] : foreignCopyProblems(source, account, live));
+  const copy = copyOf(account, live, before);
   const force = { isForced: flags.forceConflicts === true, minting: mint('-o', 'yaml') };
   const writes = [secret, ...(copy?.live === undefined ? [] : [copy.live])];
   refuseProblems(writes.flatMap((each) => keptProblem(source, each, force)));
@@ -173,8 +174,7 @@ const liveCopy = async (
 ): Promise<Secret | undefined> => {
   const { namespace, name } = before?.copy ?? {};
   if (name === undefined || (copy?.metadata.name === name && copy.metadata.namespace === namespace)) return copy;
-  const found = await source.find<Secret>(SECRETS, { namespace, name });
-  return found?.type === CredentialsSecret.type ? found : undefined;
+  return source.find<Secret>(SECRETS, { namespace, name });
 };
 
 /** The copy, if it is of the account. One that a run has deleted is made anew; one that it has written has the next token. */
@@ -187,15 +187,28 @@ const copyOf = (
     const { next, ...metadata } = before.copy;
     return { metadata, live, next };
   }
+  if (live === undefined || !isOfAccount(account, live)) return undefined;
   const tokens = tokensIn([live]);
-  if (live === undefined || ![...tokens].some((token) => isOneOf(account, token) || isBehindDead(account, token))) {
-    return undefined;
-  }
   const current = account.tokens.findIndex((each) => isBehind(each, tokens));
   const made = account.tokens.slice(0, Math.max(current, 0))[0];
   const next = made?.metadata.name ?? freeTokenName(account.name, [...account.tokens, ...account.dead]);
   return { metadata: live.metadata, live, next };
 };
+
+const isOfAccount = (account: AccountRead, copy: Secret): boolean =>
+  [...tokensIn([copy])].some((token) => isOneOf(account, token) || isBehindDead(account, token));
+
+/** A record is foreign: what is where it says is made anew only if it is of the account. */
+const foreignCopyProblems = (source: Cluster, account: AccountRead, live: Secret | undefined): readonly Problem[] =>
+  live === undefined || isOfAccount(account, live)
+    ? []
+    : [
+        {
+          object: source.title(SECRETS.kind, live.metadata),
+          reason: `is where a rotation that was stopped had Linkerd's copy, and is not of account ${account.name}`,
+          remedy: 'see who has put it there; once it is deleted, run the command again',
+        },
+      ];
 
 const isBehindDead = ({ dead }: AccountRead, token: string): boolean =>
   dead.some((secret) => tokenIn(secret)?.token === token);
@@ -216,8 +229,8 @@ export const recordOf = ({ copy, old }: Rotation): string => {
   } satisfies Unfinished);
 };
 
-const recordIn = ({ metadata }: Secret): Unfinished | undefined => {
-  const text = metadata.annotations?.[Annotation.rotation];
+const recordIn = (secret: Secret): Unfinished | undefined => {
+  const text = rotationRecord({ secret });
   if (text === undefined) return undefined;
   try {
     const { copy, old } = JSON.parse(text) as Unfinished;

@@ -11,7 +11,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import type { Change } from '../common/change-set/compare.ts';
 import { execute } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
-import { creationTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials } from '../common/change-set/trial.ts';
 import { kubectl, linkspan } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { Domains } from '../common/linkerd.ts';
@@ -82,8 +82,9 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
   noteForeign(cluster, changes);
   if (!apply) return;
   noteChanges(cluster, changes);
-  await tryAll(creationTrials(changes));
-  await withReport(output === 'diff' ? undefined : output, (report) => applyInstall(cluster, changes, flags, report));
+  await withReport(output === 'diff' ? undefined : output, creationTrials(changes), (report) =>
+    applyInstall(cluster, changes, flags, report),
+  );
   await sayNext(cluster, flags);
 };
 

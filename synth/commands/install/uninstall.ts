@@ -15,7 +15,7 @@ import { OPEN, setOf } from '../../../operator/access/objects.ts';
 import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import { type Found, refOf } from '../common/apply.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
-import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
@@ -53,13 +53,13 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
     await print(manifestsText([{ context: cluster.context, purpose, objects: objects.map(refOf) }], output ?? 'yaml'));
     return;
   }
-  await tryAll([
+  const trials = [
     // What is waited for must be seen.
     () => operatorPods(cluster, namespace),
     ...deletionTrials(objects.map((each) => ({ cluster, ...each }))),
     () => releaseNamespace(cluster.trial(), namespace),
-  ]);
-  await withReport(output, (report) => remove(cluster, objects, flags, report));
+  ];
+  await withReport(output, trials, (report) => remove(cluster, objects, flags, report));
 };
 
 /** What takes along what is in it, or of it. */

@@ -10,7 +10,7 @@ import { keyOf } from '../../../operator/kube/objects.ts';
 import type { Change, Deletion } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesReport, changesText } from '../common/change-set/text.ts';
-import { creationTrials, deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials, deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
@@ -60,8 +60,7 @@ const upgradeIn = async (cluster: Cluster, flags: UpgradeFlags): Promise<void> =
   noteForeign(cluster, changes);
   if (!apply) return;
   noteChanges(cluster, changes);
-  await tryAll([...creationTrials(changes), ...deletionTrials(stale)]);
-  await withReport(output, async (report) => {
+  await withReport(output, [...creationTrials(changes), ...deletionTrials(stale)], async (report) => {
     await applyInstall(cluster, changes, flags, report);
     // The pods that run until now may need what goes.
     if ((isOpen || stale.some(isRight)) && flags.wait !== false) {

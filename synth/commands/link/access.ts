@@ -252,7 +252,7 @@ export const writeAccess = async (
   }
 };
 
-/** Reports whether a change is of a copy that is there. It is not where the Link is. */
+/** Reports whether a change is of a copy that is there, all of which Linkerd reads. It is not where the Link is. */
 const isOfCopy = ({ want: { object }, outcome }: Change, { namespace }: AccountRead): boolean =>
   object.metadata.namespace !== namespace && outcome === 'configured';
 

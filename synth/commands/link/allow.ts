@@ -8,7 +8,7 @@ import { peerSecretName, tokenSecretName } from '../../../crds/wire.ts';
 import { print } from '../../print.ts';
 import { compare, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
-import { creationTrials, deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials, deletionTrials } from '../common/change-set/trial.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
@@ -96,8 +96,8 @@ const give = async (target: Cluster, read: AccountRead, flags: AllowFlags): Prom
   const stale = staleRights(read, objects);
   refuseProblems([...conflictProblems(changes, FORCE), ...(flags.forceConflicts ? [] : foreignRights(target, stale))]);
   const unwanted = stale.map((each) => ({ ...each, cluster: target }));
-  await tryAll([...creationTrials(changes), ...deletionTrials(unwanted)]);
-  await withReport(flags.output === 'json' ? 'json' : undefined, async (report) => {
+  const trials = [...creationTrials(changes), ...deletionTrials(unwanted)];
+  await withReport(flags.output === 'json' ? 'json' : undefined, trials, async (report) => {
     await execute(changes, report);
     await executeDeletions(unwanted, report);
   });

@@ -9,7 +9,7 @@ import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { type Change, compareOne, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
 import { changesText } from '../common/change-set/text.ts';
-import { creationTrials, tryAll } from '../common/change-set/trial.ts';
+import { creationTrials } from '../common/change-set/trial.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -56,8 +56,8 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
     return;
   }
   refuseProblems(refused);
-  await tryAll([...creationTrials(changes), ...plans.flatMap(({ way, access }) => accessTrials(way, access))]);
-  await withReport(resultFormat(flags), async (report) => {
+  const trials = [...creationTrials(changes), ...plans.flatMap(({ way, access }) => accessTrials(way, access))];
+  await withReport(resultFormat(flags), trials, async (report) => {
     for (const plan of plans) await write(plan, flags, report);
   });
   if (flags.wait) for (const way of ways) await untilReady(way, flags, until - performance.now());

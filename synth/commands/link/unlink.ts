@@ -10,7 +10,7 @@ import { note, printLine } from '../../print.ts';
 import { resultFormat } from '../common/change-flags.ts';
 import { printDeletions } from '../common/change-set/deletions.ts';
 import { executeDeletions } from '../common/change-set/execute.ts';
-import { deletionTrials, tryAll } from '../common/change-set/trial.ts';
+import { deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
@@ -91,12 +91,12 @@ const unlinkFrom = async (
       note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
     return;
   }
-  await tryAll([
+  const trials = [
     // What is waited for must be seen.
     () => source.find(LEASES, leaseOf(cluster, flags)),
     ...deletionTrials([...gone, ...traces.access]),
-  ]);
-  await withReport(resultFormat(flags), async (report) => {
+  ];
+  await withReport(resultFormat(flags), trials, async (report) => {
     await recordIntent(source, cluster, flags);
     await markLeft(cluster, traces.credentials, held);
     await executeDeletions(link, report);

@@ -7,7 +7,7 @@
 import { LinkApi, LOCAL_MIRROR } from '../../../crds/wire.ts';
 import { type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import { note, print, printLine } from '../../print.ts';
-import { patchTrials, tryAll } from '../common/change-set/trial.ts';
+import { patchTrials } from '../common/change-set/trial.ts';
 import type { Existing } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
@@ -68,8 +68,8 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
   const isRead = output === 'table' || output === 'wide';
   if (problems.length > 0 && isRead) await print(allChangesText(reports, localReported));
   refuseProblems(problems);
-  await tryAll(patchTrials(patchedBy(cluster, pending, pendingLocal)));
-  await withReport(isRead ? undefined : output, async (report) => {
+  const trials = patchTrials(patchedBy(cluster, pending, pendingLocal));
+  await withReport(isRead ? undefined : output, trials, async (report) => {
     const options: StepOptions = { cluster, namespace, timeoutMs, report };
     const standby = new Standby(options);
     const others = isBack ? [] : pending.filter(isOthers).map(({ name }) => name);

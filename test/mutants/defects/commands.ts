@@ -462,8 +462,16 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/stops/link.test.ts'],
     name: 'L209 a copy is looked for where the second run says',
     rule: 'L209',
-    find: '  const found = await source.find<Secret>(SECRETS, { namespace, name });',
-    replace: '  const found = copy;',
+    find: '  return source.find<Secret>(SECRETS, { namespace, name });',
+    replace: '  return copy;',
+  },
+  {
+    file: 'synth/commands/credentials/rotation.ts',
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
+    name: 'L209 what others have put where the record says is made anew',
+    rule: 'L209',
+    find: '  live === undefined || isOfAccount(account, live)\n    ? []',
+    replace: "  live?.type !== '' || isOfAccount(account, live)\n    ? []",
   },
   {
     file: 'synth/commands/link/unlink.ts',

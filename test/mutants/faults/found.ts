@@ -975,7 +975,10 @@ export const FOUND: readonly Fault[] = [
   {
     rule: 'L209',
     by: 'a reading of the code, then every stop with another command after it',
-    defects: ['L209 a copy is looked for where the second run says'],
+    defects: [
+      'L209 a copy is looked for where the second run says',
+      'L209 what others have put where the record says is made anew',
+    ],
     outside: 'it is a command; its tests',
   },
   {

@@ -1,6 +1,7 @@
 /** What commands that write print of what became of each object. */
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { afterEach, expect, test, vi } from 'vitest';
+import { CommandError } from '../../../../synth/commands/common/command-error.ts';
 import { manifestsText, withReport } from '../../../../synth/commands/common/output.ts';
 
 const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((_text, ...more: readonly unknown[]) => {
@@ -19,12 +20,20 @@ const CREATED = {
 } as const;
 
 test('a line is printed for each object at once', async () => {
-  await withReport(undefined, (report) => report.add(CREATED));
+  await withReport(undefined, [], (report) => report.add(CREATED));
   expect(written()).toBe('secret/token created in west\n');
 });
 
+test('a command that would be refused does nothing', async () => {
+  const refused = () => Promise.reject(new CommandError([{ object: 'Secret', reason: 'refused', remedy: 'ask' }]));
+  const done: string[] = [];
+  const command = () => Promise.resolve(void done.push('something'));
+  await expect(withReport('json', [() => Promise.resolve(), refused], command)).rejects.toThrow('refused');
+  expect([done, written()]).toEqual([[], '']);
+});
+
 test('a command that fails half-way lists what it has done until then', async () => {
-  const failing = withReport('json', async (report) => {
+  const failing = withReport('json', [], async (report) => {
     await report.add(CREATED);
     throw new Error('the token is not there in time');
   });
@@ -50,6 +59,6 @@ test.each(BREAKS)('a context with %j in its name stays in its comment of the man
 });
 
 test('a context with control characters in its name gives no orders to the terminal', async () => {
-  await withReport(undefined, (report) => report.add({ ...CREATED, context: `we${ESCAPE}]0;x\nst` }));
+  await withReport(undefined, [], (report) => report.add({ ...CREATED, context: `we${ESCAPE}]0;x\nst` }));
   expect(written()).toBe('secret/token created in we ]0;x st\n');
 });

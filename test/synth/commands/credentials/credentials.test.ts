@@ -271,6 +271,30 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(await clusters.west.get(secretRef(readAccountToken(before)!.boundTo!.name))).toBeDefined();
   });
 
+  test('rotate leaves alone what is where its record says, and is of others', { timeout: 60_000 }, async () => {
+    const theirs = secretRef('cluster-credentials-west', 'theirs');
+    await clusters.east.apply(namespace('theirs'));
+    await clusters.east.apply({ ...credentials('west', clusters.eastCluster.kubeconfig), ...theirs });
+    const before = await clusters.east.get(theirs);
+    const recorded = (await clusters.east.get(SECRET))?.metadata.annotations?.['linkspan.dev/rotation'] ?? '{}';
+    const record = (text: string) =>
+      clusters.east.patch(
+        SECRET,
+        { metadata: { annotations: { 'linkspan.dev/rotation': text } } },
+        { fieldManager: 'linkspan-cli' },
+      );
+    const { copy, ...rest } = JSON.parse(recorded) as { readonly copy: object };
+    await record(JSON.stringify({ ...rest, copy: { ...copy, namespace: 'theirs' } }));
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(
+      "error: Secret theirs/cluster-credentials-west of east: is where a rotation that was stopped had Linkerd's copy, and is not of account",
+    );
+    expect(await clusters.east.get(theirs)).toEqual(before);
+    await record(recorded);
+    await clusters.east.delete(theirs);
+  });
+
   test(
     'rotate goes on where it was stopped, also between the two writes of the copy',
     { timeout: 60_000 },
