@@ -41,8 +41,9 @@ export function importedPods(observed: ObservedImport, target: TargetExporter, s
     const serviceName = podServiceName(name, cluster, podHostname(pod));
     return { pod, serviceName, standing: standing.get(serviceName) };
   });
-  const foreign = all.filter((each) => each.standing === undefined && isForeign(each.serviceName));
-  const free = all.filter((each) => !foreign.includes(each));
+  const isTaken = (each: (typeof all)[number]): boolean => each.standing === undefined && isForeign(each.serviceName);
+  const foreign = all.filter(isTaken);
+  const free = all.filter((each) => !isTaken(each));
   const kept = free.filter((each) => each.standing !== undefined);
   const others = free.filter((each) => each.standing === undefined);
   const admitted = [...kept, ...others.slice(0, Math.max(0, maxPods - kept.length))];

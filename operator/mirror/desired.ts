@@ -9,7 +9,7 @@ import type { Desired } from '../runtime/plan.ts';
 import { common } from './common-props.ts';
 import { gatewayEndpoints } from './gateway-endpoints.ts';
 import { headless } from './headless.ts';
-import { keptAs, type Stays } from './kept.ts';
+import { keptAs } from './kept.ts';
 import { type Manifests, NOTHING, UNFINISHED, writable } from './manifests.ts';
 import type { Names } from './names.ts';
 import type { Observed } from './observed.ts';
@@ -79,9 +79,9 @@ function single(observed: Observed, shape: MirroredShape): Manifests {
  * Some of our Services that stay as they are, and their endpoints, which follow the gateway.
  * @param pods what was rendered before
  */
-export function stayingAs(observed: Observed, pods: Rendered, stays: Stays): Manifests {
+export function stayingAs(observed: Observed, pods: Rendered, names: ReadonlySet<string>): Manifests {
   const staying = pods.staying(`${observed.namespace}/${observed.name}`);
-  const kept = keptAs(observed, staying, stays);
+  const kept = keptAs(observed, staying, names);
   staying.end();
   return staying.isUnfinished ? UNFINISHED : kept;
 }
@@ -90,7 +90,7 @@ export function stayingAs(observed: Observed, pods: Rendered, stays: Stays): Man
 function retainedAs(observed: Observed, shape: MirroredShape, staying: StayingRender): Manifests {
   if (shape.kind === 'flat' || shape.endpoints !== undefined) return NOTHING;
   const local = mirrorName(observed.name, observed.link.cluster);
-  const manifests = keptAs(observed, staying, shape.kind === 'headless' ? undefined : (service) => service === local);
+  const manifests = keptAs(observed, staying, shape.kind === 'headless' ? undefined : [local]);
   // What the mirror itself must be is known.
   return { ...manifests, services: manifests.services.filter(({ object }) => object.metadata.name !== local) };
 }

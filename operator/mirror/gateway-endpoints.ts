@@ -69,18 +69,20 @@ export const gatewayOfAll = (observed: Observed, ready: boolean): GatewayEndpoin
  * listed pods in them, they are emptied. Endpoints without a Service of ours are among them: it may yet be created, and
  * clients of one that somebody has made his own are led to the gateway as well.
  * @param staying renders them; what it leaves for the next turn is not returned
- * @param stays reports for which names of Services they are wanted. @default - all
+ * @param names of Services whose endpoints are wanted. @default - all
  */
 export function refreshedEndpoints(
   observed: Observed,
   staying: StayingRender,
-  stays: (service: string) => boolean = () => true,
+  names?: Iterable<string>,
 ): readonly ApiJson[] {
   const { owned, namespaceState } = observed;
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
   const { services, endpoints, slices } = indexOf(owned);
-  const names = new Set([...services.keys(), ...endpoints.keys(), ...slices.keys()]);
-  return [...names].filter(stays).flatMap((name) => {
+  const there = [services, endpoints, slices];
+  const isThere = (name: string): boolean => there.some((each) => each.has(name));
+  const wanted = new Set(names ?? there.flatMap((each) => [...each.keys()]));
+  return [...wanted].filter(isThere).flatMap((name) => {
     const gateway = gatewayEndpoints(observed, name, true);
     const service = services.get(name);
     const isSingle = service !== undefined && service.spec?.clusterIP !== 'None';

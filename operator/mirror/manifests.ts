@@ -76,8 +76,9 @@ export function writable(
   }
   const proof = endpoints.filter(({ of }) => of === ENDPOINTS);
   if (proof.length === 0) {
-    const left = new Set(owned.slices.map(({ metadata }) => metadata.name));
-    return { ...NOTHING, services, endpoints: endpoints.filter(({ object }) => left.has(object.metadata.name)), bytes };
+    const { sliceNames } = indexOf(owned);
+    const left = endpoints.filter(({ object }) => sliceNames.has(object.metadata.name));
+    return { ...NOTHING, services, endpoints: left, bytes };
   }
   const isProven = indexOf(owned).endpoints.has(name);
   return isProven

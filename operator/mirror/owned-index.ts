@@ -10,6 +10,8 @@ export interface OwnedIndex {
   readonly endpoints: ReadonlyMap<string, Endpoints>;
   /** By the name of their Service. */
   readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
+  /** The names of the slices. */
+  readonly sliceNames: ReadonlySet<string>;
 }
 
 /** Returns the index of what is owned; that of a list is made once, when it is asked for. */
@@ -23,6 +25,9 @@ export const indexOf = ({ services, endpoints, slices }: OwnedObjects): OwnedInd
   get slices() {
     return slicesByService(slices);
   },
+  get sliceNames() {
+    return namesOf(slices);
+  },
 });
 
 const servicesByName = onceEach((services: readonly Service[]) => byName(services));
@@ -30,6 +35,7 @@ const endpointsByName = onceEach((endpoints: readonly Endpoints[]) => byName(end
 const slicesByService = onceEach((slices: readonly EndpointSlice[]) =>
   Map.groupBy(slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? ''),
 );
+const namesOf = onceEach((slices: readonly EndpointSlice[]) => new Set(slices.map(({ metadata }) => metadata.name)));
 
 const byName = <T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> =>
   new Map(objects.map((object) => [object.metadata.name, object]));

@@ -213,7 +213,7 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
    */
   async #staying(observed: Observed, names: ReadonlySet<string>): Promise<Manifests> {
     for (;;) {
-      const manifests = stayingAs(observed, this.#rendered, (name) => names.has(name));
+      const manifests = stayingAs(observed, this.#rendered, names);
       if (!manifests.isUnfinished) return manifests;
       await this.#options.turns.next();
     }

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/crds/**/*.test.ts',
-      'test/operator/{mirror,federation,mcs,failover}/*.test.ts',
+      'test/operator/{config,mirror,federation,mcs,failover}/*.test.ts',
       'test/operator/runtime/{plan,compare,compare-fields,managed-fields,workqueue}.test.ts',
     ],
     exclude: [

@@ -16,13 +16,33 @@ export interface AdminAddress {
 const SERIES = /^([a-z_0-9]+)(?:\{(.*)\})? (\S+)$/i;
 const LABEL = /([a-z_0-9]+)="([^"]*)"/gi;
 
-/** What an admin port answers at a path. */
-export const askAdmin = async (
-  { host, port }: AdminAddress,
-  path: string,
-): Promise<{ readonly code: number; readonly text: string }> => {
-  const response = await fetch(`http://${host}:${port}${path}`);
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+}
+
+/**
+ * What an admin port answers at a path. A connection that has been idle for five seconds is closed by the server, maybe
+ * while it is asked: then it is asked once more, as Go's clients do.
+ */
+export const askAdmin = async ({ host, port }: AdminAddress, path: string): Promise<Answer> => {
+  const url = `http://${host}:${port}${path}`;
+  try {
+    return await ask(url);
+  } catch (error) {
+    if (!isReset(error)) throw error;
+    return ask(url);
+  }
+};
+
+const ask = async (url: string): Promise<Answer> => {
+  const response = await fetch(url);
   return { code: response.status, text: await response.text() };
+};
+
+const isReset = (error: unknown): boolean => {
+  const { cause } = error as { readonly cause?: { readonly code?: string } };
+  return cause?.code === 'ECONNRESET' || cause?.code === 'UND_ERR_SOCKET';
 };
 
 /** Every series that an admin port shows. */

@@ -140,8 +140,8 @@ export const MIRROR: readonly Defect[] = [
     tests: ['test/operator/mirror/manifests.test.ts'],
     name: 'slices of a Service that somebody has deleted are deleted too, and made anew',
     rule: 'L95',
-    find: 'endpoints: endpoints.filter(({ object }) => left.has(object.metadata.name)), bytes }',
-    replace: 'endpoints: endpoints.filter(() => left.size < 0), bytes }',
+    find: 'endpoints.filter(({ object }) => sliceNames.has(object.metadata.name))',
+    replace: 'endpoints.filter(() => sliceNames.size < 0)',
   },
   {
     ...TALLY,
@@ -253,5 +253,22 @@ export const MIRROR: readonly Defect[] = [
     rule: 'L179',
     find: 'const emptied = service === undefined || isSingle ? undefined : emptiedOfPods(observed, name);',
     replace: 'const emptied = undefined;',
+  },
+  {
+    file: 'operator/mirror/manifests.ts',
+    tests: ['test/operator/mirror/in-proportion.test.ts'],
+    name: 'L212 each pod costs what all slices cost',
+    rule: 'L212',
+    find: 'const { sliceNames } = indexOf(owned);',
+    replace: 'const sliceNames = new Set(owned.slices.map(({ metadata }) => metadata.name));',
+  },
+  {
+    file: 'operator/mirror/kept.ts',
+    tests: ['test/operator/mirror/in-proportion.test.ts'],
+    name: 'L212 each pod that no construct takes costs what all pods cost',
+    rule: 'L212',
+    find: 'keptAs(observed, staying, [name])',
+    replace:
+      'keptAs(observed, staying, observed.owned.services.map(({ metadata }) => metadata.name).filter((each) => each === name))',
   },
 ];

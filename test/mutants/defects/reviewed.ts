@@ -38,8 +38,8 @@ export const REVIEWED: readonly Defect[] = [
     name: 'L86 endpoints without a Service do not follow the gateway',
     file: 'operator/mirror/gateway-endpoints.ts',
     rule: 'L86',
-    find: 'new Set([...services.keys(), ...endpoints.keys(), ...slices.keys()])',
-    replace: 'new Set(services.keys())',
+    find: 'const there = [services, endpoints, slices];',
+    replace: 'const there = [services];',
     tests: ['test/operator/mirror/gateway-endpoints.test.ts', 'test/operator/mirror/desired.test.ts'],
   },
   {

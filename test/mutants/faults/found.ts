@@ -993,4 +993,13 @@ export const FOUND: readonly Fault[] = [
     defects: ['L211 a Link that finalizers keep is taken for gone'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L212',
+    by: 'the benchmark of 10,000 pods, run again',
+    defects: [
+      'L212 each pod costs what all slices cost',
+      'L212 each pod that no construct takes costs what all pods cost',
+    ],
+    outside: 'it is time that no plan has; what a decision reads is counted, whatever there is of its pods',
+  },
 ];

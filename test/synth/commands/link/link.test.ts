@@ -328,7 +328,9 @@ onEachBacking('linkspan link and unlink', (backing) => {
       const unlinked = await run('unlink', '--name=other', '--apply');
       expect(unlinked.stderr).toContain('Link linkerd-multicluster/other of east: is to cluster north');
       const another = await run('link', address(), '--name=north');
-      expect(another.stderr).toContain('Link linkerd-multicluster/other of east: is to cluster north already');
+      expect(another.stderr).toContain(
+        'Link linkerd-multicluster/other of east: is to cluster north already (add --name other to change that Link, or name another cluster with --name)',
+      );
       expect([named.code, unlinked.code, another.code]).toEqual([1, 1, 1]);
       await clusters.east.delete(other);
     });
