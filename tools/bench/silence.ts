@@ -11,6 +11,8 @@ export class Silence {
 
   private constructor(operator: Pick<OperatorProcess, 'up'>) {
     this.#sampled = sample(operator, this.#ended.signal);
+    // What went wrong is thrown by end().
+    this.#sampled.catch(() => undefined);
   }
 
   /** Begins to ask. */

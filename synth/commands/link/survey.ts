@@ -292,7 +292,7 @@ const otherLinks = (
           {
             object,
             reason: `is to cluster ${cluster} already`,
-            remedy: 'delete it first, or name another cluster with --name',
+            remedy: `add --name ${metadata.name} to change that Link, or name another cluster with --name`,
           },
         ];
   });
