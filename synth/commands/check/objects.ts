@@ -50,6 +50,9 @@ export interface Pod extends KubeObject {
   };
 }
 
+/** Reports whether a pod has ended, as one that was evicted: it is listed until somebody deletes it. */
+export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
 /** A part of a CRD's schema. */
 export interface CrdSchema {
   readonly properties?: Readonly<Record<string, CrdSchema>>;

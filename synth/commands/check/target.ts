@@ -170,7 +170,7 @@ const listSelected = async <T extends KubeObject>(
   for (const namespace of namespaces ?? [undefined]) {
     const page = await list(namespace);
     if (!page.ok) return page;
-    all.push(...page.value);
+    for (const each of page.value) all.push(each);
   }
   return { ok: true, value: all };
 };

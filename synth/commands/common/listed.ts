@@ -17,7 +17,7 @@ export const listed = async <T extends KubeObject>(
   for (const namespace of namespaces ?? [undefined]) {
     const read = await ifAllowed(() => reader.select<T>(of, { namespace }));
     if (!('found' in read)) return 'forbidden';
-    found.push(...read.found);
+    for (const each of read.found) found.push(each);
   }
   return found.length > 0 || (await reader.serves(of)) ? found : 'missing';
 };

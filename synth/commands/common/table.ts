@@ -22,7 +22,7 @@ export const tableText = <Row>(
   const lines = [shown.map(({ heading }) => heading), ...rows.map((row) => shown.map(({ value }) => value(row)))].map(
     (line) => line.map((cell) => (cell === '' ? NO_VALUE : cell)),
   );
-  const widths = shown.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? '').length)));
+  const widths = shown.map((_, index) => lines.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), 0));
   return lines
     .map((line) =>
       line

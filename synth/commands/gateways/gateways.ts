@@ -4,16 +4,17 @@
  * whether it is alive is not known then, whatever was reported. The latency is in the metrics of the pod that probes, which
  * is asked through the API server; without it, the column has `-`, and stderr why. The exit code is 0 if all are alive.
  */
-import { Label, PolicyApi, Value, writeLeaseName } from '../../../crds/wire.ts';
+import { Label, OPERATOR_LEASE, PolicyApi, Value, writeLeaseName } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, reportingProblems } from '../common/command-error.ts';
 import { PODS } from '../common/kinds.ts';
-import { holderOf, type Unserved, unservedBy } from '../common/lease.ts';
+import { holderOf, type Unserved } from '../common/lease.ts';
+import { type LinkLeases, unservedLink } from '../common/link-served.ts';
 import { type LinkReport, probedAlive, reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
-import { type Readable, readable } from '../common/readable.ts';
+import { readable } from '../common/readable.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
 import { note, print, printLine } from '../../print.ts';
@@ -41,13 +42,19 @@ export const gateways = (flags: GatewaysFlags): Promise<void> =>
     withCluster(flags, async (source) => {
       const { namespace, clusterName, output } = flags;
       const links = (await linksOf(source, namespace))
-        .map(reportOf)
-        .filter((link) => link.gateway !== undefined && (clusterName === undefined || link.cluster === clusterName));
+        .map((object) => ({ object, link: reportOf(object) }))
+        .filter(
+          ({ link }) => link.gateway !== undefined && (clusterName === undefined || link.cluster === clusterName),
+        );
       if (links.length === 0) {
         const of = clusterName === undefined ? '' : ` to cluster ${clusterName}`;
         printLine(`no Link${of} in namespace ${namespace} of ${source.context} has a gateway`);
       }
-      const served = await Promise.all(links.map((link) => servedBy(source, link)));
+      const leaseIn = (name: string) => readable(() => source.find<Lease>(LEASES, { namespace, name }));
+      const operators = links.length === 0 ? { found: undefined } : await leaseIn(OPERATOR_LEASE);
+      const served = await Promise.all(
+        links.map(async (each) => servedBy(each, { operators, link: await leaseIn(writeLeaseName(each.link.name)) })),
+      );
       const latencies = await latenciesOf(source, served, flags);
       const mirrors = links.length === 0 ? new Map<string, number>() : await mirrorsByCluster(source);
       const found = served.map((each) =>
@@ -72,11 +79,14 @@ interface Served {
   readonly unserved: Unserved | undefined;
 }
 
-const servedBy = async (source: Cluster, link: LinkReport): Promise<Served> => {
-  const ref = { namespace: link.namespace, name: writeLeaseName(link.name) };
-  const lease: Readable<Lease | undefined> = await readable(() => source.find<Lease>(LEASES, ref));
-  return { link, holder: 'found' in lease ? holderOf(lease.found) : '', unserved: unservedBy(lease, Date.now()) };
-};
+const servedBy = (
+  { object, link }: { readonly object: KubeObject; readonly link: LinkReport },
+  leases: LinkLeases,
+): Served => ({
+  link,
+  holder: 'found' in leases.link ? holderOf(leases.link.found) : '',
+  unserved: unservedLink(object, leases, Date.now()),
+});
 
 /** How many mirrors there are of each cluster. */
 const mirrorsByCluster = async (source: Cluster): Promise<ReadonlyMap<string, number>> => {

@@ -6,7 +6,8 @@ import type { Problem } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { namespaceWords, quoted } from '../common/remedies.ts';
-import { isOperator, writingUnder } from '../migrate/state.ts';
+import { isOperator } from '../common/link-served.ts';
+import { writingUnder } from '../migrate/state.ts';
 import { lifetimeOf } from './ending-token.ts';
 import { type Held, tokensIn } from './held.ts';
 

@@ -9,7 +9,8 @@ import { readFederated } from '../common/federated.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { holderOf } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { type Deployment, identitiesOf, isOperator, isSuspended, type Writing, writingUnder } from './state.ts';
+import { isOperator } from '../common/link-served.ts';
+import { type Deployment, identitiesOf, isSuspended, type Writing, writingUnder } from './state.ts';
 
 /** A Link, and who writes for it. */
 export interface WrittenLink extends Writing {

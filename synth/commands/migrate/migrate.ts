@@ -17,7 +17,7 @@ import { CRDS, DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { withReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
-import { type PlanReport, planSummary } from '../plan/report.ts';
+import { isLinkRefused, type PlanReport, planSummary } from '../plan/report.ts';
 import { endingTokenProblems } from './ending-tokens.ts';
 import type { MigrateFlags } from './flags.ts';
 import { linksBefore, type LocalState, readLocal } from './local-state.ts';
@@ -163,7 +163,7 @@ const problemsOf = async (
   for (const { name } of states) {
     const plan = plans.get(name);
     const isClean = plan === undefined || plan.changes.length + plan.held.length === 0;
-    const refused = plan?.refused.find(({ service }) => service === undefined);
+    const refused = plan?.refused.find(isLinkRefused);
     if (refused !== undefined) {
       const remedy = 'mend the Link';
       problems.push({ object: title(name), reason: `would not be served: ${refused.message}`, remedy });

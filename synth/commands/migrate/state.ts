@@ -11,8 +11,8 @@ import {
 } from '../../../operator/kube/objects.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { holderOf, unserved } from '../common/lease.ts';
+import { isOperator } from '../common/link-served.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { conditionOf } from '../common/link-status.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { selectorFor, type SelectorTerms } from '../common/selectors.ts';
 
@@ -90,16 +90,6 @@ export const writingUnder = (lease: Lease | undefined, isOurs: (holder: string) 
     : { holder, writer: isOurs(holder) ? 'operator' : 'another' };
 };
 
-/**
- * Reports whether the holder of a Link's Lease is the operator. One that elects no leader has never had a Lease of its own,
- * and says by the status that it is the holder; one that has given its Lease up is none.
- */
-export const isOperator = (holder: string, operators: Lease | undefined, link: LinkObject): boolean => {
-  if (operators !== undefined) return holderOf(operators) === holder;
-  const ready = conditionOf(link, 'Ready');
-  return ready !== undefined && ready.reason !== 'HeldByAnother' && ready.reason !== 'Suspended';
-};
-
 /** Charts since 2.18 name it `controller-<link>`; `linkerd multicluster link` before them `linkerd-service-mirror-<link>`. */
 const controllersOf = async (
   reader: ClusterReader,
@@ -112,12 +102,17 @@ const controllersOf = async (
     ),
   ]);
   const labelled = await selected<Deployment>(reader, DEPLOYMENTS, ofLink(link), namespace);
-  const all = [...found.filter((each) => each !== undefined), ...labelled].filter(
-    // Ours has the labels by which `linkerd multicluster check` finds a controller.
-    ({ metadata }) => metadata.name !== OPERATOR_NAME,
-  );
+  const named = found.filter((each) => each !== undefined).filter(isOfLinkerd);
+  // Ours has the labels by which `linkerd multicluster check` finds a controller.
+  const all = [...named, ...labelled].filter(({ metadata }) => metadata.name !== OPERATOR_NAME);
   return [...new Map(all.map((each) => [each.metadata.name, each])).values()];
 };
+
+/** Whether a Deployment is Linkerd's, and not another of such a name. */
+const isOfLinkerd = ({ metadata: { labels }, spec }: Deployment): boolean =>
+  labels?.[Label.extension] === Value.extension ||
+  labels?.[Label.clusterName] !== undefined ||
+  (spec?.template?.spec?.containers ?? []).some(({ args }) => args?.includes('service-mirror') === true);
 
 const ofLink = (link: string): SelectorTerms => ({
   matchLabels: { [Label.clusterName]: link },

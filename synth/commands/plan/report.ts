@@ -44,6 +44,10 @@ export interface RefusedEntry {
   readonly message: string;
 }
 
+/** Reports whether it is a Link that is refused, and not something of it, or beside it. */
+export const isLinkRefused = ({ service, object }: RefusedEntry): boolean =>
+  service === undefined && object === undefined;
+
 /** Kinds in the order in which they are listed; others come after them. */
 const KINDS = ['Namespace', 'Service', 'Endpoints', 'EndpointSlice', 'ServiceImport', ...Object.keys(ROUTES)];
 

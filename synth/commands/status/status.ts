@@ -11,7 +11,8 @@ import { failoverReport, readFailovers } from '../common/failovers.ts';
 import { readFederated } from '../common/federated.ts';
 import { readMcs } from '../common/imports.ts';
 import { LINKS } from '../common/kinds.ts';
-import { type Unserved, unservedBy } from '../common/lease.ts';
+import { unservedBy } from '../common/lease.ts';
+import { unservedLink } from '../common/link-served.ts';
 import { reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
 import { ifAllowed, type Readable } from '../common/readable.ts';
@@ -87,12 +88,10 @@ const statesOf = async (
     readFailovers(source),
   ]);
   const nowMs = Date.now();
-  const unservedOf = (name: string): Unserved | undefined =>
-    unservedBy(
-      'found' in leases ? { found: leases.found.find(({ metadata }) => metadata.name === name) } : leases,
-      nowMs,
-    );
-  const leader = unservedOf(OPERATOR_LEASE);
+  const leaseOf = (name: string): Readable<Lease | undefined> =>
+    'found' in leases ? { found: leases.found.find(({ metadata }) => metadata.name === name) } : leases;
+  const operators = leaseOf(OPERATOR_LEASE);
+  const leader = unservedBy(operators, nowMs);
   const reports = foundIn(failovers)?.map((each) => failoverReport(each, leader));
   const isJoint = [mcs?.imports, mcs?.exports, reports].some((all) => all !== undefined && all.length > 0);
   const unread = {
@@ -108,7 +107,7 @@ const statesOf = async (
   return {
     links: links.map((each) => ({
       report: reportOf(each),
-      unserved: unservedOf(writeLeaseName(each.metadata.name)),
+      unserved: unservedLink(each, { link: leaseOf(writeLeaseName(each.metadata.name)), operators }, nowMs),
     })),
     federated: foundIn(federated),
     mcs,

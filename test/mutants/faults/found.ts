@@ -1002,4 +1002,49 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'it is time that no plan has; what a decision reads is counted, whatever there is of its pods',
   },
+  {
+    rule: 'L213',
+    by: 'a reading of the code',
+    defects: ['L213 what stands in the way of a ServiceFailover refuses Links'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L214',
+    by: 'a reading of the code',
+    defects: ['L214 names that no label can have are looked for'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L215',
+    by: 'a reading of the code',
+    defects: ['L215 what is being deleted is taken for what is wanted'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L216',
+    by: 'a reading of the code',
+    defects: [
+      'L216 each Link that is not accepted counts as explained',
+      'L216 a Link that is left to nobody counts as left to somebody',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L217',
+    by: 'a reading of the code',
+    defects: ['L217 whoever holds the Lease of a Link keeps its report true'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L218',
+    by: 'a reading of the code',
+    defects: ['L218 pods that have ended are looked at'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L219',
+    by: 'a reading of the code',
+    defects: ['L219 the name alone makes a Deployment one of Linkerd'],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -1,6 +1,6 @@
 /** Checks of Links by themselves: valid, one for each cluster, and seen by the operator. */
 import { formatFieldErrors } from '../../../../crds/field-error.ts';
-import { Annotation, LinkApi } from '../../../../crds/wire.ts';
+import { Annotation, LinkApi, OPERATOR_LEASE, writeLeaseName } from '../../../../crds/wire.ts';
 import { byKubectl, byLinkspan, operatorLog } from '../../common/remedies.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { missingFields, servesLinks } from '../crd-fields.ts';
@@ -20,7 +20,6 @@ const CATEGORY = 'links';
 
 /** Conditions that have a check of their own. */
 const EXPLAINED: readonly string[] = [
-  'Accepted',
   'CredentialsValid',
   'TargetReachable',
   'TargetWithinLimits',
@@ -60,6 +59,24 @@ const served = (link: LinkFacts, survey: Survey): readonly Finding[] => {
     : [];
 };
 
+/** Whether another check says why the Link is not accepted, or it is left to somebody who writes for it. */
+const isRefusalExplained = ({ conditions, errors, name }: LinkFacts, { heartbeats }: Survey): boolean => {
+  switch (conditions?.get('Accepted')?.reason) {
+    case 'InvalidLink':
+      return errors.length > 0;
+    case 'DuplicateCluster':
+      return true;
+    case 'Suspended': {
+      if (!heartbeats.ok) return true;
+      const operator = heartbeats.value.get(OPERATOR_LEASE)?.holder;
+      const beat = heartbeats.value.get(writeLeaseName(name));
+      return beat?.isAlive === true && beat.holder !== operator;
+    }
+    default:
+      return false;
+  }
+};
+
 const ready = (link: LinkFacts, survey: Survey): readonly Finding[] => {
   const condition = link.conditions?.get('Ready');
   if (condition === undefined || condition.status === 'True') return [];
@@ -71,6 +88,10 @@ const ready = (link: LinkFacts, survey: Survey): readonly Finding[] => {
         `wait until it is Ready: ${byLinkspan(placeOf(link, survey), 'status', link.name, '--watch')}`,
       ),
     ];
+  if (link.conditions?.get('Accepted')?.status === 'False') {
+    const remedy = 'do what the message says to have it served';
+    return isRefusalExplained(link, survey) ? [] : [error(link.title, conditionText(condition), remedy)];
+  }
   const isExplained =
     isHeldByAnother(link) ||
     EXPLAINED.some((type) => link.conditions?.get(type)?.status === 'False') ||

@@ -2,11 +2,13 @@
 import { Annotation } from '../../../../crds/wire.ts';
 import { byLinkerd } from '../../common/remedies.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
-import type { Pod } from '../objects.ts';
+import { hasEnded, type Pod } from '../objects.ts';
 import type { Survey } from '../survey.ts';
 
 const CATEGORY = 'operator';
 const PROXY = 'linkerd-proxy';
+
+const running = (pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => !hasEnded(pod));
 
 /** Pods of the extension that lack the proxy that they are to have, or whose proxy is not ready. */
 const proxyFindings = ({ metadata, spec, status }: Pod, survey: Survey): readonly Finding[] => {
@@ -44,7 +46,7 @@ export const PROXY_CHECKS: readonly Check<Survey>[] = [
     remedy: "Check Linkerd's proxy injector, then restart the pod.",
     judge: (survey) =>
       survey.pods.ok
-        ? judged(survey.pods.value.flatMap((pod) => proxyFindings(pod, survey)))
+        ? judged(running(survey.pods.value).flatMap((pod) => proxyFindings(pod, survey)))
         : skipped('Pods cannot be read'),
   },
   {
@@ -59,7 +61,7 @@ export const PROXY_CHECKS: readonly Check<Survey>[] = [
       const wanted = settings === undefined || 'invalid' in settings ? undefined : settings.version;
       return wanted === undefined
         ? skipped("the version of Linkerd's control plane is not known")
-        : judged(pods.value.flatMap((pod) => proxyVersionFindings(pod, wanted)));
+        : judged(running(pods.value).flatMap((pod) => proxyVersionFindings(pod, wanted)));
     },
   },
 ];

@@ -5,10 +5,10 @@
 import { COMMAND_LINE } from '../../../../crds/wire.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiJson } from '../../../../constructs/rendered/render.ts';
-import { isConflict } from '../../../../operator/kube/errors.ts';
+import { cut, isConflict } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
 import type { Outcome } from '../cluster.ts';
-import { CommandError, type Problem, withEveryObstacle } from '../command-error.ts';
+import { CommandError, type Problem, refuseProblems, withEveryObstacle } from '../command-error.ts';
 import { resourceOf } from '../kinds.ts';
 import {
   type FieldChange,
@@ -72,6 +72,7 @@ const compareOnce = async (want: Want): Promise<Change> => {
   const { cluster } = want;
   const live = await cluster.find(resourceOf(want.object), want.object.metadata);
   if (live === undefined) return { want, outcome: 'created', object: want.object, live, fields: [], kept: [] };
+  refuseProblems(goingProblems(want, live));
   const owned = (path: FieldPath): readonly string[] => managersOf(live, path, COMMAND_LINE);
   const yielded = (want.yields ?? [])
     .flatMap((pattern) => pathsOf(want.object, pattern))
@@ -87,6 +88,20 @@ const compareOnce = async (want: Want): Promise<Change> => {
     owners: each.before === undefined ? [] : owned(each.path),
   }));
   return { want, outcome: fields.length === 0 ? 'unchanged' : 'configured', object, live, fields, kept };
+};
+
+/** What is being deleted takes changes, and is gone with them. */
+const goingProblems = ({ cluster, object }: Want, { metadata }: KubeObject): readonly Problem[] => {
+  if (metadata.deletionTimestamp === undefined) return [];
+  const { finalizers = [] } = metadata;
+  const names = finalizers.map((each) => cut(each)).join(', ');
+  return [
+    {
+      object: cluster.title(object.kind, metadata),
+      reason: `is being deleted${names === '' ? '' : `; finalizers keep it: ${names}`}`,
+      remedy: 'run the command again when it is gone',
+    },
+  ];
 };
 
 /**

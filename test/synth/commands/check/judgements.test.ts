@@ -53,6 +53,39 @@ describe('what the operator reports', () => {
     ]);
   });
 
+  describe('of a Link that it does not accept (L216)', () => {
+    const refused = (reason: string, changed: Parameters<typeof linkFacts>[0] = {}) => {
+      const left = { status: 'False', reason, message: 'why' };
+      return linkFacts({ conditions: conditions({ Ready: left, Accepted: left }), ...changed });
+    };
+    const writtenBy = (holder: string, isAlive = true) => {
+      const beats = [
+        heartbeat('linkspan-operator', 'linkspan-operator-a'),
+        heartbeat('service-mirror-write-west', holder, isAlive),
+      ];
+      return { heartbeats: read(new Map(beats.map((beat) => [beat.lease.metadata.name, beat]))) };
+    };
+    const ready = (reason: string) => `links-ready error Link ${LINKS_NAMESPACE}/west: ${reason}: why`;
+
+    test.each([
+      ['FormerClusterSuspended', facts({}, refused('FormerClusterSuspended'))],
+      ['InvalidLink', facts({}, refused('InvalidLink'))],
+      ['Suspended', facts(writtenBy('controller-west-0', false), refused('Suspended'))],
+      ['Suspended', facts(writtenBy('linkspan-operator-a'), refused('Suspended'))],
+      ['Suspended', facts({ heartbeats: read(new Map()) }, refused('Suspended'))],
+    ])('%s is an error where nothing else says so', (reason, survey) => {
+      expect(found(survey)).toContain(ready(reason));
+    });
+
+    test('is none where another check says so, or somebody else writes for it', () => {
+      const invalid = refused('InvalidLink', { errors: [{ path: 'spec', reason: 'is bad' }] });
+      expect(found(facts({}, invalid))).toEqual([`links-valid error Link ${LINKS_NAMESPACE}/west: spec: is bad`]);
+      expect(found(facts({}, refused('DuplicateCluster')))).not.toContain(ready('DuplicateCluster'));
+      expect(found(facts(writtenBy('controller-west-0'), refused('Suspended')))).not.toContain(ready('Suspended'));
+      expect(found(facts({ heartbeats: unread() }, refused('Suspended')))).not.toContain(ready('Suspended'));
+    });
+  });
+
   test('an older generation', () => {
     const changed = conditions({ Ready: { observedGeneration: 0 } });
     expect(found(facts({}, linkFacts({ conditions: changed })))).toEqual([
@@ -570,4 +603,20 @@ test('the rights of an installation are those to create and to change what it wr
   expect(rights).toContain('patch deployments mesh');
   expect(rights).toContain('create namespaces *');
   expect(new Set(rights).size).toBe(rights.length);
+});
+
+test('pods that have ended are not looked at: an evicted one is listed until somebody deletes it (L218)', () => {
+  const proxied = (name: string, status: NonNullable<ReturnType<typeof pod>['status']>) =>
+    pod(name, {
+      metadata: { name, namespace: LINKS_NAMESPACE, annotations: { 'linkerd.io/inject': 'enabled' } },
+      spec: { containers: [{ name: 'linkerd-proxy', image: 'proxy:stale' }] },
+      status,
+    });
+  const linkerd = read({ clusterDomain: 'cluster.local', trustDomain: 'a', anchors: ANCHOR, version: 'edge-26.8.1' });
+  const ofGateway = (phase: string) => {
+    const pods = read([proxied('gateway', { phase, containerStatuses: [] })]);
+    return found(facts({ linkerd, pods })).map((line) => line.split(' ')[0]);
+  };
+  expect(ofGateway('Running')).toEqual(['proxies', 'proxy-versions']);
+  expect([ofGateway('Failed'), ofGateway('Succeeded')]).toEqual([[], []]);
 });

@@ -27,3 +27,8 @@ test('show wide columns only when asked', () => {
 test('print the headings of an empty table', () => {
   expect(tableText([], COLUMNS)).toBe('CLUSTER\n');
 });
+
+test('print as many rows as a cluster has Services (L214)', () => {
+  const rows = Array.from({ length: 150_000 }, () => ({ cluster: 'west', note: '' }));
+  expect(tableText(rows, COLUMNS)).toHaveLength('CLUSTER\n'.length + rows.length * 'west\n'.length);
+});

@@ -3,11 +3,13 @@ import { dumpReader, type Manifest } from '../../../../synth/commands/common/man
 import { readState } from '../../../../synth/commands/migrate/state.ts';
 import { link, LINKS_NAMESPACE, service } from '../../../support/builders.ts';
 
-const deployment = (name: string, labels: Readonly<Record<string, string>>): Manifest => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name, namespace: LINKS_NAMESPACE, labels },
-});
+const deployment = (name: string, labels: Readonly<Record<string, string>>, args: readonly string[] = []): Manifest =>
+  ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: LINKS_NAMESPACE, labels },
+    spec: { template: { spec: { containers: [{ name: 'main', args }] } } },
+  }) as Manifest;
 
 const controllerOf = (of: string): Manifest =>
   deployment(`controller-of-${of}`, { component: 'controller', 'mirror.linkerd.io/cluster-name': of });
@@ -33,6 +35,17 @@ const stateOf = async (name: string, cluster: string) => {
 
 test('the controllers of a Link, and the mirrors of its cluster, are found by their labels', async () => {
   expect(await stateOf('west', 'west')).toEqual({ controllers: ['controller-of-west'], mirrors: ['shop/web-west'] });
+});
+
+test('a Deployment with the name of a controller is one only if it is of Linkerd (L219)', async () => {
+  const controllers = async (labels: Readonly<Record<string, string>>, args?: readonly string[]) => {
+    const manifests = [link('west') as Manifest, deployment('controller-west', labels, args)];
+    return (await readState(dumpReader('dump', manifests), LINKS_NAMESPACE, 'west'))?.controllers.length;
+  };
+  expect(await controllers({ app: 'of-somebody-else' })).toBe(0);
+  expect(await controllers({ 'linkerd.io/extension': 'multicluster' })).toBe(1);
+  expect(await controllers({ 'mirror.linkerd.io/cluster-name': 'west' })).toBe(1);
+  expect(await controllers({}, ['service-mirror', '-log-level=info', 'west'])).toBe(1);
 });
 
 test('nothing is selected by a name that no label can have', async () => {

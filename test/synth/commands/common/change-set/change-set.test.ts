@@ -55,6 +55,22 @@ onEachBacking('a change set', (backing) => {
     expect(await found()).toMatchObject({ spec: { type: 'NodePort' } });
   });
 
+  test('refuses what is being deleted: it would take the changes, and go with them (L215)', async () => {
+    const held = { ...gateway({}), metadata: { ...gateway({}).metadata, finalizers: ['example.com/load-balancer'] } };
+    await client.apply(held);
+    await client.delete(held);
+    const refused = await compare([want({}), want({ type: 'LoadBalancer' })]).catch((error: unknown) => error);
+    expect((refused as CommandError).problems).toEqual([
+      {
+        object: 'Service shop/gateway of east',
+        reason: 'is being deleted; finalizers keep it: example.com/load-balancer',
+        remedy: 'run the command again when it is gone',
+      },
+    ]);
+    await client.patch(held, { metadata: { finalizers: null } });
+    expect(await outcomes(want({}))).toEqual(['created']);
+  });
+
   test('names the field, both values and the manager of what somebody else has set', async () => {
     await client.apply(gateway({ type: 'ClusterIP' }));
     const changes = await compare([want({ type: 'LoadBalancer' })]);
