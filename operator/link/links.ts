@@ -8,6 +8,7 @@ import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Seniority } from '../mirror/names.ts';
+import { asInvalid, isExchanged } from './exchanged.ts';
 import { type ServedSpec, servedSpecOf } from './lease/served-spec.ts';
 
 /** A Link as it was read. */
@@ -79,9 +80,19 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
  * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
  * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names the
  * cluster has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease
- * records that cluster.
+ * records that cluster, and so has one that has exchanged clusters with others.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
+  const all = [...links];
+  const wanting = (of: string): LinkRead | undefined => bestOf(of, all, served);
+  const isPart = ({ name, settings }: LinkRead): boolean =>
+    settings !== undefined && (settings.cluster === cluster || served.get(name) === cluster);
+  const effective = all.map((link) => (isPart(link) && isExchanged(link, served, wanting) ? asInvalid(link) : link));
+  return bestOf(cluster, effective, served);
+}
+
+/** Returns the Link that has a cluster, or is to have it once no Lease of another records it any more. */
+function bestOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
   for (const link of links) {
     const isServed = served.get(link.name) === cluster;
@@ -194,11 +205,14 @@ export function acceptedOf(
     if (former !== undefined) return verdict('False', 'FormerClusterSuspended', formerText(former));
     return settings === undefined || overlaps.length === 0 ? accepted : { ...accepted, message: overlapText(overlaps) };
   }
-  return verdict(
-    'False',
-    'DuplicateCluster',
-    `spec.targetClusterName: "${settings.cluster}" is already served by Link ${owner.name}; give this one another name or remove it`,
-  );
+  // One that is valid, and is not served as it is, has exchanged its cluster with this one, or with more.
+  const isExchange = owner.settings === undefined && owner.accepted.status === 'True';
+  const remedy = isExchange
+    ? `, which waits for another Link to leave cluster "${owner.named ?? ''}": clusters cannot be exchanged between Links at once. Let each name its former cluster again; or delete one of them, and create it anew once the other is served`
+    : '; give this one another name or remove it';
+  const { cluster } = settings;
+  const message = `spec.targetClusterName: "${cluster}" is already served by Link ${owner.name}${remedy}`;
+  return verdict('False', 'DuplicateCluster', message);
 }
 
 const formerText = ({ cluster, suspended }: Former): string =>

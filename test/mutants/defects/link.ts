@@ -458,4 +458,11 @@ export const LINK: readonly Defect[] = [
     find: '      this.#links.get(name)?.cleared();\n',
     replace: '',
   },
+  {
+    ...LINKS,
+    name: 'L220 Links that exchange their clusters wait for each other',
+    rule: 'L220',
+    find: 'isPart(link) && isExchanged(link, served, wanting)',
+    replace: "isPart(link) && link.name === '' && isExchanged(link, served, wanting)",
+  },
 ];

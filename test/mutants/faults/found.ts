@@ -1047,4 +1047,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L219 the name alone makes a Deployment one of Linkerd'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L220',
+    by: 'a reading of the code',
+    defects: ['L220 Links that exchange their clusters wait for each other'],
+    outside: 'it freezes the process, and a history with it; whatever Links there are, in links.test.ts',
+  },
 ];

@@ -724,6 +724,57 @@ describe('what a Link left (E5)', () => {
     await made.end();
   });
 
+  describe('that Links exchange (E9, L220)', () => {
+    const exchanged = [read('a', { names: 'east' }), read('b', { at: '2026-01-02' })] as const;
+
+    /** Two Links that exchange their clusters while they are served. */
+    const afterExchange = async (): Promise<World> => {
+      const made = await world([read('a'), read('b', { names: 'east', at: '2026-01-02' })]);
+      await Promise.all(exchanged.map((each) => made.put(each)));
+      await pass(5_000);
+      return made;
+    };
+
+    it('stay with the Link that was served for them, which says what to do', async () => {
+      const made = await afterExchange();
+      expect(made.said).toEqual(['serves west by a', 'serves east by b']);
+      expect(made.leases.records).toEqual({ a: 'west', b: 'east' });
+      expect(Object.fromEntries(made.accepted)).toEqual({ a: 'DuplicateCluster', b: 'DuplicateCluster' });
+      await made.end();
+    });
+
+    it('stay so where the operator starts beside them', async () => {
+      const made = await world(exchanged, { a: 'west', b: 'east' });
+      await pass(5_000);
+      expect(made.leases.records).toEqual({ a: 'west', b: 'east' });
+      expect(Object.fromEntries(made.accepted)).toEqual({ a: 'DuplicateCluster', b: 'DuplicateCluster' });
+      await made.end();
+    });
+
+    it('are served as before once each Link names its own again', async () => {
+      const made = await afterExchange();
+      await made.put(read('a'));
+      await made.put(read('b', { names: 'east', at: '2026-01-02' }));
+      await pass(5_000);
+      expect(Object.fromEntries(made.accepted)).toEqual({ a: 'Accepted', b: 'Accepted' });
+      expect(made.said).toEqual(['serves west by a', 'serves east by b']);
+      await made.end();
+    });
+
+    it('are exchanged once one Link is deleted, and created anew when the other is served', async () => {
+      const made = await afterExchange();
+      await made.delete('b');
+      await pass(60_000);
+      expect(made.accepted.get('a')).toBe('Accepted');
+      expect(made.leases.records).toEqual({ a: 'east' });
+      await made.put(read('b', { at: '2026-01-03', uid: 'anew' }));
+      await pass(5_000);
+      expect(made.leases.records).toEqual({ a: 'east', b: 'west' });
+      expect(Object.fromEntries(made.accepted)).toEqual({ a: 'Accepted', b: 'Accepted' });
+      await made.end();
+    });
+  });
+
   it('in namespaces that cannot be read is recorded until they can', async () => {
     const made = new World([], { a: 'west' });
     await made.setReadable('bank', false);

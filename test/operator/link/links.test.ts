@@ -222,6 +222,21 @@ describe('whether a Link is accepted', () => {
     });
   });
 
+  it('is refused with what to do where Links exchange their clusters, however many (E9, L220)', () => {
+    const all = byName([read('a', { names: 'north' }), read('b', { names: 'west' }), read('c', { names: 'east' })]);
+    const served = new Map(Object.entries({ a: 'west', b: 'east', c: 'north' }));
+    for (const [cluster, has] of Object.entries({ west: 'a', east: 'b', north: 'c' }))
+      expect(summary(assignmentOf(cluster, all, served))).toBe(`continue ${has}`);
+    expect(acceptedOf(all.get('a')!, ownerOf('north', all.values(), served))).toEqual({
+      status: 'False',
+      reason: 'DuplicateCluster',
+      message:
+        'spec.targetClusterName: "north" is already served by Link c, which waits for another Link to leave cluster "east": ' +
+        'clusters cannot be exchanged between Links at once. Let each name its former cluster again; or delete one of them, ' +
+        'and create it anew once the other is served',
+    });
+  });
+
   it('is refused with the name of the Link that has the cluster, and what to do (E9)', () => {
     expect(acceptedOf(read('b'), read('a'))).toEqual({
       status: 'False',
@@ -318,6 +333,19 @@ describe('whatever Links there are, and whatever they were served for', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('no Link waits for itself to leave the cluster that it was served for (E9, L220)', () => {
+    holds((cluster, all, of) => {
+      let waitsFor: string | undefined = cluster;
+      for (let steps = 0; waitsFor !== undefined; steps += 1) {
+        if (steps > CLUSTERS.length) return false;
+        const assignment: Assignment = assignmentOf(waitsFor, byName(all), of);
+        const former: string | undefined = assignment.do === 'serve' ? of.get(assignment.settings.name) : undefined;
+        waitsFor = former === waitsFor ? undefined : former;
+      }
+      return true;
+    });
   });
 
   it('the outcome depends on no order (E9)', () => {

@@ -44,7 +44,7 @@ spec:
       reasons: {
         Accepted: 'it is valid',
         InvalidLink: 'a field is invalid; the Link is served by its last valid spec, if it had one',
-        DuplicateCluster: 'an older Link has the same `targetClusterName`',
+        DuplicateCluster: 'an older Link has the same `targetClusterName`, or Links have exchanged theirs',
         FormerClusterSuspended:
           'a suspended Link has the cluster that it named before, and its Lease records the mirrors',
         Suspended: 'an annotation leaves it to another controller',

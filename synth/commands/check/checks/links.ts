@@ -59,13 +59,24 @@ const served = (link: LinkFacts, survey: Survey): readonly Finding[] => {
     : [];
 };
 
+/** Names of the other Links of the namespace that name the same cluster; undefined if Links cannot be read. */
+const namesakes = ({ name, cluster }: LinkFacts, { allLinks, namespace }: Survey): readonly string[] | undefined =>
+  allLinks.ok
+    ? allLinks.value
+        .filter(({ metadata, spec }) => metadata.namespace === namespace && spec?.targetClusterName === cluster)
+        .map(({ metadata }) => metadata.name)
+        .filter((other) => other !== name && cluster !== '')
+    : undefined;
+
 /** Whether another check says why the Link is not accepted, or it is left to somebody who writes for it. */
-const isRefusalExplained = ({ conditions, errors, name }: LinkFacts, { heartbeats }: Survey): boolean => {
+const isRefusalExplained = (link: LinkFacts, survey: Survey): boolean => {
+  const { conditions, errors, name } = link;
+  const { heartbeats } = survey;
   switch (conditions?.get('Accepted')?.reason) {
     case 'InvalidLink':
       return errors.length > 0;
     case 'DuplicateCluster':
-      return true;
+      return (namesakes(link, survey) ?? []).length > 0;
     case 'Suspended': {
       if (!heartbeats.ok) return true;
       const operator = heartbeats.value.get(OPERATOR_LEASE)?.holder;
@@ -138,16 +149,12 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     means: 'Two Links name one cluster. Only one of them is served; the other has no effect.',
     remedy: 'Delete one of them, or give it the name of another cluster.',
     judge: (survey) => {
-      const { allLinks, namespace } = survey;
-      if (!allLinks.ok) return skipped('Links cannot be read');
-      const ofNamespace = allLinks.value.filter(({ metadata }) => metadata.namespace === namespace);
-      return eachLink(survey, ({ title, cluster, name, namespace: own }) => {
-        const others = ofNamespace.filter(
-          ({ metadata, spec }) => metadata.name !== name && cluster !== '' && spec?.targetClusterName === cluster,
-        );
+      if (!survey.allLinks.ok) return skipped('Links cannot be read');
+      return eachLink(survey, (link) => {
+        const { title, cluster, name, namespace: own } = link;
         // Named once, at the Link that comes after the other.
-        const [other] = others.map(({ metadata }) => metadata.name).toSorted();
-        return own === namespace && other !== undefined && other < name
+        const [other] = (namesakes(link, survey) ?? []).toSorted();
+        return own === survey.namespace && other !== undefined && other < name
           ? [
               error(
                 title,

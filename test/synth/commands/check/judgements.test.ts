@@ -70,6 +70,7 @@ describe('what the operator reports', () => {
     test.each([
       ['FormerClusterSuspended', facts({}, refused('FormerClusterSuspended'))],
       ['InvalidLink', facts({}, refused('InvalidLink'))],
+      ['DuplicateCluster', facts({}, refused('DuplicateCluster'))],
       ['Suspended', facts(writtenBy('controller-west-0', false), refused('Suspended'))],
       ['Suspended', facts(writtenBy('linkspan-operator-a'), refused('Suspended'))],
       ['Suspended', facts({ heartbeats: read(new Map()) }, refused('Suspended'))],
@@ -80,7 +81,10 @@ describe('what the operator reports', () => {
     test('is none where another check says so, or somebody else writes for it', () => {
       const invalid = refused('InvalidLink', { errors: [{ path: 'spec', reason: 'is bad' }] });
       expect(found(facts({}, invalid))).toEqual([`links-valid error Link ${LINKS_NAMESPACE}/west: spec: is bad`]);
-      expect(found(facts({}, refused('DuplicateCluster')))).not.toContain(ready('DuplicateCluster'));
+      const all = [link('west'), link('other', { targetClusterName: 'west' })];
+      const duplicate = found(facts({ allLinks: read(all) }, refused('DuplicateCluster')));
+      expect(duplicate).not.toContain(ready('DuplicateCluster'));
+      expect(duplicate).toContainEqual(expect.stringMatching(/^links-unique error .*as Link other does/));
       expect(found(facts(writtenBy('controller-west-0'), refused('Suspended')))).not.toContain(ready('Suspended'));
       expect(found(facts({ heartbeats: unread() }, refused('Suspended')))).not.toContain(ready('Suspended'));
     });
