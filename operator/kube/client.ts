@@ -116,10 +116,17 @@ export class KubeClient {
     return this.#transport.text({ method: 'GET', path, what, signal, minTimeoutMs: timeoutMs });
   }
 
-  /** One page of a list. Items carry no `kind`, as the API server sends them. */
+  /**
+   * One page of a list, and no more items than were asked for, however many the server sends. They carry no `kind`, as
+   * the API server has it.
+   */
   async list<T extends KubeObject>(of: Resource, options: ListOptions, signal?: AbortSignal): Promise<List<T>> {
+    const { limit = Infinity } = options;
     const items: T[] = [];
-    const metadata = await this.listEach<T>(of, options, (item) => items.push(item), signal);
+    const take = (item: T): void => {
+      if (items.length < limit) items.push(item);
+    };
+    const metadata = await this.listEach<T>(of, options, take, signal);
     return { metadata, items };
   }
 

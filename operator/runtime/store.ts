@@ -243,7 +243,8 @@ export class Store<T extends KubeObject> implements Lister<T> {
     const object = this.#trim(given);
     const { metadata } = object ?? given;
     const key = keyOf({ metadata });
-    if (this.#partOf(key) !== part || !part.writes.isNewer(key, metadata)) return;
+    // What a trim leaves out may say that the object is going.
+    if (this.#partOf(key) !== part || !part.writes.isNewer(key, given.metadata)) return;
     if (object !== undefined || part.objects.has(key)) this.#change(part, key, object);
   }
 

@@ -55,4 +55,12 @@ export const KUBE: readonly Defect[] = [
     find: 'if (length > this.#maxBytes) throw',
     replace: 'if (length < 0) throw',
   },
+  {
+    file: 'operator/kube/client.ts',
+    tests: ['test/operator/kube/client.test.ts'],
+    name: 'L221 of a list, all is kept that a server sends, whatever was asked for',
+    rule: 'L221',
+    find: 'if (items.length < limit) items.push(item);',
+    replace: 'if (items.length < limit || limit > 0) items.push(item);',
+  },
 ];

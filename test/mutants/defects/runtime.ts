@@ -232,4 +232,12 @@ export const RUNTIME: readonly Defect[] = [
     find: 'if (isWritten && isDeepStrictEqual(object.status, last.kept)) return',
     replace: 'if (isWritten) return',
   },
+  {
+    file: 'operator/runtime/store.ts',
+    tests: ['test/operator/source/stores.test.ts'],
+    name: 'L222 what a trim leaves out does not say that an object is going',
+    rule: 'L222',
+    find: 'part.writes.isNewer(key, given.metadata)',
+    replace: 'part.writes.isNewer(key, metadata)',
+  },
 ];

@@ -1053,4 +1053,16 @@ export const FOUND: readonly Fault[] = [
     defects: ['L220 Links that exchange their clusters wait for each other'],
     outside: 'it freezes the process, and a history with it; whatever Links there are, in links.test.ts',
   },
+  {
+    rule: 'L221',
+    by: 'a reading of the code',
+    defects: ['L221 of a list, all is kept that a server sends, whatever was asked for'],
+    outside: 'it is memory, and a page of millions; client.test.ts',
+  },
+  {
+    rule: 'L222',
+    by: 'a reading of the code',
+    defects: ['L222 what a trim leaves out does not say that an object is going'],
+    outside: 'no history has finalizers; stores.test.ts',
+  },
 ];

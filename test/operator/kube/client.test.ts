@@ -433,6 +433,12 @@ describe('the items of a list', () => {
     },
   );
 
+  it('are no more than were asked for, however many the server sends (E10, L221)', async () => {
+    respond = (_, response) => response.end(JSON.stringify({ metadata: {}, items: ITEMS }));
+    expect((await connect().list(SERVICES, { limit: 1 })).items).toEqual(ITEMS.slice(0, 1));
+    expect((await connect().list(SERVICES, { limit: 500 })).items).toEqual(ITEMS);
+  });
+
   it('that are no JSON are a ConnectionError', async () => {
     respond = (_, response) => response.end('{"items":[{"a":}]}');
     await expect(connect().list(SERVICES, {})).rejects.toThrow('the answer is not JSON');

@@ -38,7 +38,7 @@ onEachBacking('linkspan migrate', (backing) => {
 
   test('does not take a ServiceFailover that something stands in the way of for the Link (L213)', async () => {
     const before = await apply();
-    await installCrd(clusters.eastCluster, failoverCrd as unknown as ObjectRef);
+    await installCrd(clusters.eastCluster, failoverCrd);
     await clusters.east.apply(service('api'));
     await clusters.east.apply({
       apiVersion: 'linkspan.dev/v1alpha1',
