@@ -2,15 +2,18 @@
  * What the operator has made in a cluster and keeps: mirrors, federated Services, ServiceImports with their Services, and the
  * routes of ServiceFailovers. Without the operator nobody follows them, and clients are led to addresses that are gone.
  */
-import { Annotation, FIELD_MANAGER, Label, LOCAL_MIRROR, RouteApi, Value } from '../../../crds/wire.ts';
+import { Annotation, FIELD_MANAGER, Label, LOCAL_MIRROR, OPERATOR_LEASE, RouteApi, Value } from '../../../crds/wire.ts';
 import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
 import { SERVICE_EXPORTS } from '../../../operator/target/read/mcs-objects.ts';
-import { keyOf, type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
+import { keyOf, type KubeObject, type Lease, LEASES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import type { Problem } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
 import { readFederated } from '../common/federated.ts';
-import { SERVICE_FAILOVERS } from '../common/kinds.ts';
+import { LINKS, SERVICE_FAILOVERS } from '../common/kinds.ts';
+import { unserved } from '../common/lease.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { followerOf, linkedClusters, type LinksLeft, readLinks } from './links-left.ts';
 
 /** The kinds of routes that divide the requests of a ServiceFailover. */
@@ -24,15 +27,17 @@ const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Res
 
 /**
  * What is left, each with the command that removes it. Mirrors of Links go with these, or stay with these.
- * @param elsewhere other namespaces with an operator, which follows what it has marked, and ServiceFailovers
+ * @param installed other namespaces with an installation, whose operator follows what it has marked, and ServiceFailovers
  */
 export const leftovers = async (
   cluster: Cluster,
+  namespace: string,
   links: LinksLeft,
-  elsewhere: readonly string[],
+  installed: readonly string[],
 ): Promise<readonly Problem[]> => {
-  const others = await Promise.all(elsewhere.map((each) => readLinks(cluster, each)));
-  const linked = new Set([links, ...others].flatMap((each) => [...linkedClusters(each)]));
+  const elsewhere = [...new Set([...installed, ...(await served(cluster))])].filter((each) => each !== namespace);
+  const all = await Promise.all([...elsewhere.map((each) => readLinks(cluster, each)), readAllLinks(cluster)]);
+  const linked = new Set([links, ...all].flatMap((each) => [...linkedClusters(each)]));
   const isFollowed = ({ metadata }: KubeObject): boolean =>
     elsewhere.includes(metadata.annotations?.[Annotation.operator] ?? '');
   const found = await Promise.all([
@@ -42,6 +47,26 @@ export const leftovers = async (
     ...(elsewhere.length > 0 ? [] : ROUTES.map((of) => routes(cluster, of))),
   ]);
   return found.flat();
+};
+
+/** The namespaces in which an operator leads, however it was installed: from Git, nothing records it. */
+const served = async (cluster: Cluster): Promise<readonly string[]> => {
+  const query = { fieldSelector: `metadata.name=${OPERATOR_LEASE}` };
+  const leases = await ifAllowed(() => cluster.list<Lease>(LEASES, query));
+  if (!('found' in leases)) return [];
+  return leases.found.flatMap((lease) =>
+    unserved(lease, Date.now()) === undefined ? (lease.metadata.namespace ?? []) : [],
+  );
+};
+
+/** Links of all namespaces: those that no operator of ours serves are another extension's. */
+const readAllLinks = async (cluster: Cluster): Promise<LinksLeft> => {
+  const links = await ifAllowed(() => cluster.list<LinkObject>(LINKS, {}));
+  const found = 'found' in links ? links.found : [];
+  return {
+    links: found.map((link) => ({ link, name: link.metadata.name, holder: undefined, writer: 'nobody' })),
+    localReplicas: undefined,
+  };
 };
 
 /** The operator removes the probe Service of a Link last: while it is there, the Link's removal is under way. */

@@ -12,6 +12,7 @@ import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
   DEPLOYMENTS,
+  PODS,
   ROLE_BINDINGS,
   ROLES,
   SERVICE_ACCOUNTS,
@@ -35,6 +36,10 @@ interface Deployment extends KubeObject {
   readonly spec?: { readonly template?: { readonly spec?: { readonly serviceAccountName?: string } } };
 }
 
+interface Pod extends KubeObject {
+  readonly spec?: { readonly serviceAccountName?: string };
+}
+
 /** An account of other clusters. */
 export interface Reader {
   readonly account: KubeObject;
@@ -48,9 +53,10 @@ export const isOfLinkerd = ({ account: { metadata } }: Reader): boolean =>
 
 /** The accounts of other clusters in a namespace. */
 export const readersOf = async (cluster: Cluster, namespace: string): Promise<readonly Reader[]> => {
-  const [accounts, deployments, secrets, labelled, ...rights] = await Promise.all([
+  const [accounts, deployments, pods, secrets, labelled, ...rights] = await Promise.all([
     cluster.list(SERVICE_ACCOUNTS, { namespace }),
     cluster.list<Deployment>(DEPLOYMENTS, { namespace }),
+    allowed<Pod>(cluster, PODS, { namespace }),
     allowed(cluster, SECRETS, { namespace, fieldSelector: `type=${TOKEN_SECRET_TYPE}` }),
     allowed(cluster, SECRETS, { namespace, labelSelector: `${Label.extension}=${Value.extension}` }),
     cluster.list<Binding>(CLUSTER_ROLE_BINDINGS, {}),
@@ -67,7 +73,10 @@ export const readersOf = async (cluster: Cluster, namespace: string): Promise<re
     ...clusterRoles.map((object) => ({ of: CLUSTER_ROLES, object })),
     ...roles.map((object) => ({ of: ROLES, object })),
   ];
-  const users = new Set(deployments.map(({ spec }) => spec?.template?.spec?.serviceAccountName));
+  const users = new Set([
+    ...deployments.map(({ spec }) => spec?.template?.spec?.serviceAccountName),
+    ...pods.map(({ spec }) => spec?.serviceAccountName),
+  ]);
   return accounts.flatMap((account): readonly Reader[] => {
     const { name, labels = {} } = account.metadata;
     if (OWN.has(name) || users.has(name)) return [];

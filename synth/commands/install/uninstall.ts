@@ -123,7 +123,7 @@ const usedBy = async (
       { namespace, linkerdNamespace: record?.settings.linkerdNamespace ?? linkerdNamespace },
       links,
     ),
-    ...(await leftovers(cluster, links, elsewhere)),
+    ...(await leftovers(cluster, namespace, links, elsewhere)),
     ...readerProblems(
       cluster,
       namespace,

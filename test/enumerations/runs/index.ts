@@ -3,9 +3,16 @@ import type { Run } from '../run.ts';
 import { joinedRuns } from './joined.ts';
 import { linkRuns } from './links.ts';
 import { mirrorRuns } from './mirrors.ts';
+import { severalLinksRuns } from './several-links.ts';
 import { runsBesideOthers } from './others.ts';
 
-export const RUNS: readonly Run[] = [...mirrorRuns, ...linkRuns, ...joinedRuns, ...runsBesideOthers];
+export const RUNS: readonly Run[] = [
+  ...mirrorRuns,
+  ...linkRuns,
+  ...severalLinksRuns,
+  ...joinedRuns,
+  ...runsBesideOthers,
+];
 
 /** @throws RangeError if there is none of that name */
 export function runOf(name: string): Run {

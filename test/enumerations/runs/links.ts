@@ -13,10 +13,10 @@ const exports = (users: Users): void => {
   users.pods('west', 'db', 'db-0');
 };
 
-const HEADLESS = { enableHeadlessServices: true };
+export const HEADLESS = { enableHeadlessServices: true };
 
-const linked = { name: 'link', act: (users: Users): void => users.link('west', HEADLESS) };
-const exported = { name: 'export', act: exports };
+export const linked = { name: 'link', act: (users: Users): void => users.link('west', HEADLESS) };
+export const exported = { name: 'export', act: exports };
 
 const editRun: Run = {
   name: 'edit of a Link',
@@ -27,43 +27,6 @@ const editRun: Run = {
     { name: 'other port of the gateway', act: (users) => users.editLink('west', { gatewayPort: '30143' }) },
     { name: 'other cluster name', act: (users) => users.editLink('west', { targetClusterName: 'far' }) },
     { name: 'selects nothing', act: (users) => users.editLink('west', { selector: {} }) },
-  ],
-};
-
-const renameRun: Run = {
-  name: 'rename of a Link',
-  steps: [
-    exported,
-    linked,
-    { name: 'another beside it', act: (users) => users.link('west-v2', HEADLESS), hasPast: true },
-    { name: 'the first goes', act: (users) => users.unlink('west') },
-    {
-      name: 'and back at once',
-      act: (users) => {
-        users.unlink('west-v2');
-        users.link('west', HEADLESS);
-      },
-    },
-  ],
-};
-
-/** A Link goes before its probe Service, which is of the cluster that it named until then, is written anew. */
-const handOverRun: Run = {
-  name: 'a cluster in other hands',
-  // It goes with the cluster, or is written anew for the other one, whichever comes first.
-  mayFlap: / linkerd-multicluster\/probe-west$/,
-  steps: [
-    exported,
-    linked,
-    {
-      name: 'it names another, without credentials, and a second Link that one',
-      act: (users) => {
-        users.editLink('west', { targetClusterName: 'far', clusterCredentialsSecret: 'none' });
-        users.link('west-v2', HEADLESS);
-      },
-      hasPast: true,
-    },
-    { name: 'the first goes', act: (users) => users.unlink('west') },
   ],
 };
 
@@ -291,8 +254,6 @@ export const isLink = ({ kind }: { readonly kind: string }): boolean => kind ===
 export const linkRuns: readonly Run[] = [
   ...[
     editRun,
-    renameRun,
-    handOverRun,
     rotateRun,
     gatewayRun,
     withoutServiceRun,

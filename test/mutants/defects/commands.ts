@@ -554,4 +554,28 @@ export const COMMANDS: readonly Defect[] = [
     replace:
       "found.filter((each) => each !== undefined).filter((each) => isOfLinkerd(each) || each.metadata.name !== '')",
   },
+  {
+    file: 'synth/commands/install/leftovers.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L223 an operator that nothing records follows nothing',
+    rule: 'L223',
+    find: '...(await served(cluster))',
+    replace: '...(await served(cluster)).slice(1)',
+  },
+  {
+    file: 'synth/commands/install/leftovers.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L223 Links of other namespaces have no mirrors',
+    rule: 'L223',
+    find: "'found' in links ? links.found : []",
+    replace: "'found' in links ? links.found.slice(0, 0) : []",
+  },
+  {
+    file: 'synth/commands/install/readers.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L223 who runs here without a Deployment is a reader',
+    rule: 'L223',
+    find: '...pods.map(({ spec }) => spec?.serviceAccountName),\n',
+    replace: '',
+  },
 ];

@@ -1065,4 +1065,14 @@ export const FOUND: readonly Fault[] = [
     defects: ['L222 what a trim leaves out does not say that an object is going'],
     outside: 'no history has finalizers; stores.test.ts',
   },
+  {
+    rule: 'L223',
+    by: 'a reading of the code',
+    defects: [
+      'L223 an operator that nothing records follows nothing',
+      'L223 Links of other namespaces have no mirrors',
+      'L223 who runs here without a Deployment is a reader',
+    ],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dumpReader, type Manifest } from '../../../../synth/commands/common/manifest-files.ts';
+import { dumpReader } from '../../../../synth/commands/common/manifest-files.ts';
 import { slicesOfServices } from '../../../../synth/commands/common/slices.ts';
 import { slice } from '../../../support/builders.ts';
 

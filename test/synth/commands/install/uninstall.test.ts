@@ -100,6 +100,54 @@ onEachBacking('linkspan uninstall', (backing) => {
       expect(await writes()).toEqual([]);
     });
 
+    test('leaves alone what an operator elsewhere follows, and who runs here, that nothing records (L223)', async () => {
+      const second = (object: ObjectRef) => ({ ...object, metadata: { ...object.metadata, namespace: 'from-git' } });
+      const labels = { 'linkerd.io/extension': 'multicluster' };
+      const mirrored = {
+        namespace: 'default',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+      };
+      const lease = {
+        ...second(leaseOf('linkspan-operator')),
+        spec: {
+          holderIdentity: 'linkspan-1',
+          leaseDurationSeconds: 3_600,
+          renewTime: new Date().toISOString().replace('Z', '000Z'),
+        },
+      };
+      const federated = {
+        namespace: 'default',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true' },
+        annotations: { 'linkspan.dev/operator': 'from-git', 'multicluster.linkerd.io/remote-discovery': 'web@west' },
+      };
+      const pod = {
+        ...ref('v1', 'Pod', 'reader'),
+        spec: { serviceAccountName: 'reader', containers: [{ name: 'a', image: 'a' }] },
+      };
+      const reader = {
+        ...ref('v1', 'ServiceAccount', 'reader'),
+        metadata: { ...ref('v1', 'ServiceAccount', 'reader').metadata, labels },
+      };
+      const beside = [
+        namespace('from-git'),
+        lease,
+        link('west', {}, { namespace: 'from-git' }),
+        service('web-west', mirrored),
+        service('web-federated', federated),
+        reader as ObjectRef,
+        pod as ObjectRef,
+      ];
+      for (const each of beside) await east.client.apply(each);
+      const followed = await run('uninstall');
+      await east.client.delete(lease);
+      await east.client.delete(beside[4] as ObjectRef);
+      const linked = await run('uninstall');
+      for (const each of beside.toReversed()) await east.client.delete(each);
+      expect([followed.stderr, linked.stderr].filter((text) => text.includes('error: '))).toEqual([]);
+      expect([followed.code, linked.code]).toEqual([0, 0]);
+      await expect.poll(() => east.client.get(namespace('from-git')), { timeout: 20_000 }).toBeUndefined();
+    });
+
     test('leaves to an installation in another namespace what both have', { timeout: 60_000 }, async () => {
       const other = '--namespace=second';
       const record = ref('v1', 'ConfigMap', 'linkspan-install');

@@ -19,7 +19,7 @@ onEachBacking('linkspan migrate', (backing) => {
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing });
-    await serveDeployments(clusters.eastCluster);
+    if (backing === 'simulated') await serveDeployments(clusters.eastCluster);
     directory = await mkdtemp(join(tmpdir(), 'linkspan-migrate-'));
     await clusters.link({ enableHeadlessServices: true });
     await seedMirrors(clusters.east, clusters.west, { plain: 3, headless: 0, pods: 0 });
