@@ -3,10 +3,16 @@
  * cluster that another is to have, and none can give up its record before another has it: each stays what it was served
  * as, as if it were invalid (rule E9). Pure.
  */
-import type { LinkRead, Served } from './links.ts';
+
+/** A Link, as far as clusters are assigned by it. */
+interface Assigned {
+  readonly name: string;
+  readonly settings: { readonly cluster: string } | undefined;
+  readonly isSuspended?: boolean;
+}
 
 /** Returns the cluster of which a Link's Lease has the only record, if it is to be served for another one. */
-function formerOf({ name, settings, isSuspended }: LinkRead, served: Served): string | undefined {
+function formerOf({ name, settings, isSuspended }: Assigned, served: ReadonlyMap<string, string>): string | undefined {
   if (settings === undefined || isSuspended === true) return undefined;
   const former = served.get(name);
   return former === settings.cluster ? undefined : former;
@@ -15,14 +21,15 @@ function formerOf({ name, settings, isSuspended }: LinkRead, served: Served): st
 /**
  * Reports whether a Link waits for itself: for the Link that is to have the cluster that it was served for, which waits
  * for the next one, and so on.
+ * @param served the target cluster that the Lease of each Link records, by the name of the Link
  * @param ownerOf returns the Link that is to have a cluster
  */
-export function isExchanged(
-  link: LinkRead,
-  served: Served,
-  ownerOf: (cluster: string) => LinkRead | undefined,
+export function isExchanged<L extends Assigned>(
+  link: L,
+  served: ReadonlyMap<string, string>,
+  ownerOf: (cluster: string) => L | undefined,
 ): boolean {
-  const waiting = new Set<LinkRead>();
+  const waiting = new Set<L>();
   let at = link;
   for (;;) {
     const former = formerOf(at, served);
@@ -32,13 +39,4 @@ export function isExchanged(
     waiting.add(next);
     at = next;
   }
-}
-
-const asServed = new WeakMap<LinkRead, LinkRead>();
-
-/** Returns a Link as an invalid one, which stays what it was served as; the same one each time. */
-export function asInvalid(link: LinkRead): LinkRead {
-  const known = asServed.get(link) ?? { ...link, settings: undefined };
-  asServed.set(link, known);
-  return known;
 }

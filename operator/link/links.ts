@@ -8,7 +8,7 @@ import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Seniority } from '../mirror/names.ts';
-import { asInvalid, isExchanged } from './exchanged.ts';
+import { isExchanged } from './exchanged.ts';
 import { type ServedSpec, servedSpecOf } from './lease/served-spec.ts';
 
 /** A Link as it was read. */
@@ -89,6 +89,15 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
     settings !== undefined && (settings.cluster === cluster || served.get(name) === cluster);
   const effective = all.map((link) => (isPart(link) && isExchanged(link, served, wanting) ? asInvalid(link) : link));
   return bestOf(cluster, effective, served);
+}
+
+const invalid = new WeakMap<LinkRead, LinkRead>();
+
+/** Returns a Link as an invalid one, which stays what it was served as; the same one each time. */
+function asInvalid(link: LinkRead): LinkRead {
+  const known = invalid.get(link) ?? { ...link, settings: undefined };
+  invalid.set(link, known);
+  return known;
 }
 
 /** Returns the Link that has a cluster, or is to have it once no Lease of another records it any more. */
