@@ -30,10 +30,10 @@ export const EXTRAS: readonly string[] = [
   // Commands on API servers, but for link, install and migrate; what they decide has unit tests.
   'test/synth/commands/check/{command,faults,healthy}.test.ts',
   'test/synth/commands/{credentials/credentials,explain/explain,gateways/gateways,status/status}.test.ts',
-  'test/synth/commands/install/{foreign,needed,round-trip,uninstall,upgrade}.test.ts',
+  'test/synth/commands/install/{federation,foreign,needed,round-trip,uninstall,upgrade}.test.ts',
   'test/synth/commands/init/running.test.ts',
-  'test/synth/commands/link/link-gen.test.ts',
-  'test/synth/commands/{migrate/handover,migrate/migrate,plan/equality,plan/plan}.test.ts',
+  'test/synth/commands/link/{accounts,again,link-gen}.test.ts',
+  'test/synth/commands/{migrate/handover,migrate/local,migrate/migrate,plan/equality,plan/plan}.test.ts',
   'test/synth/kubeconfigs/**',
   // Plans of all classes, and a defect for each; histories are the fast proof.
   'test/enumerations/**',
@@ -41,8 +41,8 @@ export const EXTRAS: readonly string[] = [
   'test/synth/stops/**',
   'test/synth/owners/**',
   // The operator end to end, but for one suite of each of its features.
-  'test/e2e/{copies,credentials,dev,git-only,guides,leases,link-lives,links}.test.ts',
-  'test/e2e/{mcs-beside,mcs-conformance,mcs-conformance-dns,mcs-hostile,mcs-start,mcs-unknown}.test.ts',
+  'test/e2e/{ca-change,copies,credentials,dev,git-only,guides,leases,link-lives,links}.test.ts',
+  'test/e2e/{mcs-beside,mcs-conformance,mcs-conformance-dns,mcs-hostile,mcs-start,mcs-two-operators,mcs-unknown}.test.ts',
   'test/e2e/{names,namespaces,failover-at-scale,renewal,restart,rights,selectors,status,targets}.test.ts',
 ];
 
