@@ -11,11 +11,10 @@ interface Assigned {
   readonly isSuspended?: boolean;
 }
 
-/** Returns the cluster of which a Link's Lease has the only record, if it is to be served for another one. */
-function formerOf({ name, settings, isSuspended }: Assigned, served: ReadonlyMap<string, string>): string | undefined {
-  if (settings === undefined || isSuspended === true) return undefined;
+/** Returns the cluster that a valid Link was served for, if it names another one now. */
+export function formerCluster({ name, settings }: Assigned, served: ReadonlyMap<string, string>): string | undefined {
   const former = served.get(name);
-  return former === settings.cluster ? undefined : former;
+  return settings === undefined || former === settings.cluster ? undefined : former;
 }
 
 /**
@@ -32,7 +31,7 @@ export function isExchanged<L extends Assigned>(
   const waiting = new Set<L>();
   let at = link;
   for (;;) {
-    const former = formerOf(at, served);
+    const former = at.isSuspended === true ? undefined : formerCluster(at, served);
     const next = former === undefined ? undefined : ownerOf(former);
     if (next === link) return true;
     if (next === undefined || waiting.has(next)) return false;

@@ -8,7 +8,7 @@ import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Seniority } from '../mirror/names.ts';
-import { isExchanged } from './exchanged.ts';
+import { formerCluster, isExchanged } from './exchanged.ts';
 import { type ServedSpec, servedSpecOf } from './lease/served-spec.ts';
 
 /** A Link as it was read. */
@@ -130,13 +130,9 @@ export interface Former {
 }
 
 /** Returns the {@link Former} cluster that keeps a valid Link from the one that it names; undefined if none does. */
-export function formerOf(
-  { name, settings }: LinkRead,
-  links: ReadonlyMap<string, LinkRead>,
-  served: Served,
-): Former | undefined {
-  const cluster = served.get(name);
-  if (settings === undefined || cluster === undefined || cluster === settings.cluster) return undefined;
+export function formerOf(link: LinkRead, links: ReadonlyMap<string, LinkRead>, served: Served): Former | undefined {
+  const cluster = formerCluster(link, served);
+  if (cluster === undefined) return undefined;
   const suspended = suspendedOf(cluster, links, served);
   return suspended && { cluster, suspended: suspended.name };
 }

@@ -50,8 +50,9 @@ export interface Pod extends KubeObject {
   };
 }
 
-/** Reports whether a pod has ended, as one that was evicted: it is listed until somebody deletes it. */
-export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+/** The pods that have not ended: one that was evicted is listed until somebody deletes it. */
+export const running = (pods: readonly Pod[]): readonly Pod[] =>
+  pods.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
 
 /** A part of a CRD's schema. */
 export interface CrdSchema {

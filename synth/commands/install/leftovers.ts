@@ -14,7 +14,7 @@ import { LINKS, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { ifAllowed } from '../common/readable.ts';
-import { followerOf, linkedClusters, type LinksLeft, readLinks } from './links-left.ts';
+import { followerOf, linkedClusters, type LinksLeft } from './links-left.ts';
 
 /** The kinds of routes that divide the requests of a ServiceFailover. */
 const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Resource => ({
@@ -36,8 +36,7 @@ export const leftovers = async (
   installed: readonly string[],
 ): Promise<readonly Problem[]> => {
   const elsewhere = [...new Set([...installed, ...(await served(cluster))])].filter((each) => each !== namespace);
-  const all = await Promise.all([...elsewhere.map((each) => readLinks(cluster, each)), readAllLinks(cluster)]);
-  const linked = new Set([links, ...all].flatMap((each) => [...linkedClusters(each)]));
+  const linked = new Set([...linkedClusters(links), ...(await linkedElsewhere(cluster, elsewhere))]);
   const isFollowed = ({ metadata }: KubeObject): boolean =>
     elsewhere.includes(metadata.annotations?.[Annotation.operator] ?? '');
   const found = await Promise.all([
@@ -59,14 +58,14 @@ const served = async (cluster: Cluster): Promise<readonly string[]> => {
   );
 };
 
-/** Links of all namespaces: those that no operator of ours serves are another extension's. */
-const readAllLinks = async (cluster: Cluster): Promise<LinksLeft> => {
-  const links = await ifAllowed(() => cluster.list<LinkObject>(LINKS, {}));
-  const found = 'found' in links ? links.found : [];
-  return {
-    links: found.map((link) => ({ link, name: link.metadata.name, holder: undefined, writer: 'nobody' })),
-    localReplicas: undefined,
-  };
+/** The clusters that Links of other namespaces name: of all, or of those that may be read. */
+const linkedElsewhere = async (cluster: Cluster, namespaces: readonly string[]): Promise<readonly string[]> => {
+  const all = await ifAllowed(() => cluster.list<LinkObject>(LINKS, {}));
+  const found =
+    'found' in all
+      ? all.found
+      : (await Promise.all(namespaces.map((namespace) => cluster.list<LinkObject>(LINKS, { namespace })))).flat();
+  return found.map(({ spec }) => spec?.targetClusterName ?? '');
 };
 
 /** The operator removes the probe Service of a Link last: while it is there, the Link's removal is under way. */

@@ -538,12 +538,12 @@ export const COMMANDS: readonly Defect[] = [
     replace: "if (isLeft || holder !== '') return undefined;",
   },
   {
-    file: 'synth/commands/check/checks/proxies.ts',
+    file: 'synth/commands/check/objects.ts',
     tests: ['test/synth/commands/check/judgements.test.ts'],
     name: 'L218 pods that have ended are looked at',
     rule: 'L218',
-    find: 'pods.filter((pod) => !hasEnded(pod))',
-    replace: "pods.filter((pod) => !hasEnded(pod) || pod.metadata.name !== '')",
+    find: "status?.phase !== 'Succeeded' && status?.phase !== 'Failed'",
+    replace: "status?.phase !== ''",
   },
   {
     file: 'synth/commands/migrate/state.ts',
@@ -567,8 +567,8 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/install/uninstall.test.ts'],
     name: 'L223 Links of other namespaces have no mirrors',
     rule: 'L223',
-    find: "'found' in links ? links.found : []",
-    replace: "'found' in links ? links.found.slice(0, 0) : []",
+    find: '? all.found',
+    replace: '? all.found.slice(0, 0)',
   },
   {
     file: 'synth/commands/install/readers.ts',

@@ -4,7 +4,7 @@ import { type Check, error, type Finding, judged, skipped, warning } from '../ch
 import type { Heartbeat } from '../heartbeat.ts';
 import { byInstall, byKubectl, byLinkspan, operatorLog, operatorPods } from '../../common/remedies.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
-import { type Deployment, hasEnded, type Pod } from '../objects.ts';
+import { type Deployment, type Pod, running } from '../objects.ts';
 import { isOperator, type LinkFacts, type Survey } from '../survey.ts';
 import { lackingRights } from './credentials.ts';
 import { PROXY_CHECKS } from './proxies.ts';
@@ -54,9 +54,7 @@ const runningFindings = (survey: Survey, deployment: Deployment): readonly Findi
   const failure = status?.conditions?.find(({ type, status: is }) => type === 'ReplicaFailure' && is === 'True');
   const troubles = [
     ...(failure?.message === undefined ? [] : [failure.message]),
-    ...(survey.pods.ok ? podsOf(deployment, survey.pods.value) : [])
-      .filter((pod) => !hasEnded(pod))
-      .flatMap((pod) => troubleOf(pod) ?? []),
+    ...(survey.pods.ok ? podsOf(deployment, running(survey.pods.value)) : []).flatMap((pod) => troubleOf(pod) ?? []),
   ];
   const reason = [`${available} of ${wanted} pods are available`, ...troubles].join('; ');
   const remedy = `see its pods: ${byKubectl(survey, '-n', survey.namespace, 'describe', 'pods')}`;

@@ -2,13 +2,11 @@
 import { Annotation } from '../../../../crds/wire.ts';
 import { byLinkerd } from '../../common/remedies.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
-import { hasEnded, type Pod } from '../objects.ts';
+import { type Pod, running } from '../objects.ts';
 import type { Survey } from '../survey.ts';
 
 const CATEGORY = 'operator';
 const PROXY = 'linkerd-proxy';
-
-const running = (pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => !hasEnded(pod));
 
 /** Pods of the extension that lack the proxy that they are to have, or whose proxy is not ready. */
 const proxyFindings = ({ metadata, spec, status }: Pod, survey: Survey): readonly Finding[] => {
