@@ -10,6 +10,7 @@ import { weightOf } from '../../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
 import { slicesBehind } from '../read/exported.ts';
 import { readSlice } from '../read/objects.ts';
+import { SharedBytes } from '../read/shared-bytes.ts';
 import type { PodAnswers } from '../aspect.ts';
 import { Questions, type QuestionsOptions } from './questions.ts';
 
@@ -18,6 +19,8 @@ export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Aski
   readonly get: (key: string) => Service | undefined;
   /** Reports whether the watch of labelled slices covers slices with these labels. */
   readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
+  /** Bytes that all answers take that are being read, at most. @default 64 MiB */
+  readonly maxBytes?: number;
 }
 
 type Hostnames = ReadonlySet<string>;
@@ -30,7 +33,8 @@ const PAGE_SIZE = 50;
 
 export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswers {
   constructor(options: PodRereadsOptions) {
-    super({ ...options, askNow: (key, client, signal) => hostnamesNow(options, key, client, signal) });
+    const shared = new SharedBytes();
+    super({ ...options, askNow: (key, client, signal) => hostnamesNow({ ...options, shared }, key, client, signal) });
   }
 
   /**
@@ -42,12 +46,16 @@ export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswe
   }
 }
 
+interface Asked extends Pick<PodRereadsOptions, 'get' | 'isLabelled' | 'maxBytes'> {
+  readonly shared: SharedBytes;
+}
+
 /**
  * Returns the hostnames in the slices of a Service, as the target lists them now. Only slices that {@link slicesBehind}
  * chooses count, or all slices if the watch does not show the Service. Slices of address type FQDN never count.
  */
 async function hostnamesNow(
-  { get, isLabelled }: PodRereadsOptions,
+  { get, isLabelled, maxBytes = MAX_BYTES, shared }: Asked,
   key: string,
   client: Asking,
   signal: AbortSignal,
@@ -55,27 +63,41 @@ async function hostnamesNow(
   const { namespace, name } = splitKey(key);
   const all: EndpointSlice[] = [];
   const labelled: EndpointSlice[] = [];
+  const share = shared.share();
   let bytes = 0;
   const sink = {
     get bytes() {
-      return bytes;
+      return shared.bytes;
     },
     listed: (item: EndpointSlice): void => {
       const result = readSlice(item);
       if (!('object' in result)) return;
-      bytes += weightOf(result.object);
-      all.push(result.object);
-      if (isLabelled(item.metadata.labels)) labelled.push(result.object);
+      const slice = withHostnames(result.object);
+      bytes += weightOf(slice);
+      share.take(bytes);
+      all.push(slice);
+      if (isLabelled(item.metadata.labels)) labelled.push(slice);
     },
   };
   const select = { namespace, labelSelector: `${Label.serviceName}=${name}` };
-  const limits = { maxObjects: MAX_OBJECTS, maxBytes: MAX_BYTES };
-  await listPages({ client: () => client, resource: ENDPOINT_SLICES, select, sink, ...limits }, PAGE_SIZE, signal);
+  const limits = { maxObjects: MAX_OBJECTS, maxBytes };
+  try {
+    await listPages({ client: () => client, resource: ENDPOINT_SLICES, select, sink, ...limits }, PAGE_SIZE, signal);
+  } finally {
+    share.leave();
+  }
   const service = get(key);
   const behind = service === undefined ? all : slicesBehind(service, labelled, all);
   const counted = (behind ?? all).filter(({ addressType }) => addressType !== 'FQDN');
   return new Set(counted.flatMap((slice) => [...hostnamesOf(slice)]));
 }
+
+/** Returns a slice without what nobody asks for. */
+const withHostnames = ({ metadata, addressType, endpoints }: EndpointSlice): EndpointSlice => ({
+  metadata,
+  addressType,
+  endpoints: (endpoints ?? []).map(({ hostname }) => ({ addresses: [], ...(hostname !== undefined && { hostname }) })),
+});
 
 /** Returns the hostnames in a slice. */
 const hostnamesOf = (slice: EndpointSlice | undefined): Hostnames =>

@@ -25,7 +25,7 @@ import { haveMoved, PodRereads } from '../certain/pod-rereads.ts';
 import type { AnswerListener } from '../certain/questions.ts';
 import { Rereads } from '../certain/rereads.ts';
 import type { ReadingListener } from './listeners.ts';
-import { SlicesByName } from './slices-by-name.ts';
+import { SlicesByName, type WatchedShard } from './slices-by-name.ts';
 import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
 
 /** Receives changes of exported Services. */
@@ -73,7 +73,7 @@ export class ExportedServices {
   constructor(options: ExportedServicesOptions) {
     this.#options = options;
     this.#slices = new SlicesByName({
-      watch: (query, shard, names) => this.#watchSlices(`endpointslices ${shard}`, query, names),
+      watch: (shard) => this.#watchSlices(shard),
       wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
     const { client, listener, timings, signal } = options;
@@ -154,7 +154,7 @@ export class ExportedServices {
     return this.#watch('services', { store, resource: SERVICES });
   }
 
-  #watchSlices(reflector: string, labelSelector: string, names: ReadonlySet<string>): WatchedStore<EndpointSlice> {
+  #watchSlices({ number, names, labelSelector, shared }: WatchedShard): WatchedStore<EndpointSlice> {
     const { readSlice = readExportedSlice, isExported, listener } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
@@ -174,12 +174,12 @@ export class ExportedServices {
         },
       },
     });
-    return this.#watch(reflector, { store, resource: ENDPOINT_SLICES, labelSelector });
+    return this.#watch(`endpointslices ${number}`, { store, resource: ENDPOINT_SLICES, labelSelector, shared });
   }
 
   #watch<T extends KubeObject>(
     name: string,
-    watched: Pick<WatchedStoreOptions<T>, 'store' | 'resource' | 'labelSelector'>,
+    watched: Pick<WatchedStoreOptions<T>, 'store' | 'resource' | 'labelSelector' | 'shared'>,
   ): WatchedStore<T> {
     const { client, namespace, timings, interruptions, reading, signal } = this.#options;
     return new WatchedStore<T>({

@@ -22,10 +22,11 @@ import { weightOf } from '../../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
 import { needsByName, slicesBehind } from '../read/exported.ts';
 import { type Read, readService, readSlice as readTargetSlice, serviceKeys } from '../read/objects.ts';
+import type { SharedBytes } from '../read/shared-bytes.ts';
 import { haveMoved, leftOf } from '../certain/pod-rereads.ts';
 import type { ListsListener, ReadingListener, SelectedListener } from './listeners.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
-import { WatchedStore } from './watched-store.ts';
+import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
 
 /** Options that all watches of a target, or of one namespace of it, share. */
 export interface WatchSettings {
@@ -71,7 +72,8 @@ export class SelectedServices {
     const { selector, readsSlices, labelCopyMs } = options;
     this.#options = options;
     this.#byName = new SlicesByName({
-      watch: (query, shard) => this.#watchSlices(`${LABELLED} by name ${shard}`, query),
+      watch: ({ number, labelSelector, shared }) =>
+        this.#watchSlices(`${LABELLED} by name ${number}`, labelSelector, shared),
       wanting: () => this.#wanting(),
       labelCopyMs,
     });
@@ -152,10 +154,10 @@ export class SelectedServices {
         },
       },
     });
-    return this.#watch('services', store, SERVICES, labelSelector);
+    return this.#watch('services', store, SERVICES, { labelSelector });
   }
 
-  #watchSlices(id: string, labelSelector: string): WatchedStore<EndpointSlice> {
+  #watchSlices(id: string, labelSelector: string, shared?: SharedBytes): WatchedStore<EndpointSlice> {
     const { listener, lists, readSlice = readTargetSlice } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
@@ -181,21 +183,21 @@ export class SelectedServices {
         },
       },
     });
-    return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);
+    return this.#watch(id, store, ENDPOINT_SLICES, { labelSelector, shared });
   }
 
   #watch<T extends KubeObject>(
     id: string,
     store: Store<T>,
     resource: Resource,
-    labelSelector: string,
+    watched: Pick<WatchedStoreOptions<T>, 'labelSelector' | 'shared'>,
   ): WatchedStore<T> {
     const { prefix = '', client, namespace, timings, reading, signal } = this.#options;
     return new WatchedStore<T>({
       name: prefix + id,
       store,
       resource,
-      labelSelector,
+      ...watched,
       namespace,
       maxObjects: MAX_OBJECTS,
       maxBytes: MAX_BYTES,

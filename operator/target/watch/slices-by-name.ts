@@ -7,6 +7,7 @@
  */
 import { Label } from '../../../crds/wire.ts';
 import type { EndpointSlice } from '../../kube/objects.ts';
+import { SharedBytes } from '../read/shared-bytes.ts';
 import type { WatchedStore } from './watched-store.ts';
 
 /** A Service whose slices must be found by its name. */
@@ -18,9 +19,20 @@ export interface Wanting {
   readonly isLabelAwaited: boolean;
 }
 
+/** A watch of the slices of some Services. */
+export interface WatchedShard {
+  /** Number of the watch. */
+  readonly number: number;
+  /** Names of the Services. */
+  readonly names: ReadonlySet<string>;
+  readonly labelSelector: string;
+  /** What all watches take together: the target decides how many there are. */
+  readonly shared: SharedBytes;
+}
+
 export interface SlicesByNameOptions {
-  /** Starts a watch of the slices of the Services with these names. `shard` is the number of the watch. */
-  readonly watch: (labelSelector: string, shard: number, names: ReadonlySet<string>) => WatchedStore<EndpointSlice>;
+  /** Starts a watch of the slices of some Services. */
+  readonly watch: (shard: WatchedShard) => WatchedStore<EndpointSlice>;
   /** Returns the Services whose slices must be looked up by name; undefined while that is not known. */
   readonly wanting: () => readonly Wanting[] | undefined;
   /**
@@ -52,6 +64,7 @@ export class SlicesByName {
   readonly #labelCopyMs: number;
   readonly #shards: Shard[] = [];
   readonly #byName = new Map<string, Shard>();
+  readonly #shared = new SharedBytes();
   /** When each Service began to wait for a labelled slice, on the monotonic clock, by key. */
   #awaitingSince: ReadonlyMap<string, number> = new Map();
   /** When the wait for a labelled slice last ended without one, for any Service, on the monotonic clock. */
@@ -146,10 +159,11 @@ export class SlicesByName {
 
   #add(all: readonly string[]): void {
     const names = new Set(all);
-    const query = `${Label.serviceName} in (${[...names].sort().join(',')})`;
+    const labelSelector = `${Label.serviceName} in (${[...names].sort().join(',')})`;
     let number = 0;
     while (this.#shards.some((shard) => shard.number === number)) number += 1;
-    const shard = { number, watched: this.#options.watch(query, number, names), names };
+    const shared = this.#shared;
+    const shard = { number, watched: this.#options.watch({ number, names, labelSelector, shared }), names };
     this.#shards.push(shard);
     for (const name of names) this.#byName.set(name, shard);
   }

@@ -4,6 +4,7 @@ import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
 import { Reflector, type ReflectorTimings } from '../../runtime/reflector.ts';
 import type { Store } from '../../runtime/store.ts';
+import { type SharedBytes, sharing } from '../read/shared-bytes.ts';
 import type { ReadingListener } from './listeners.ts';
 
 export interface WatchedStoreOptions<T extends KubeObject> {
@@ -19,6 +20,8 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly maxObjects: number;
   /** Maximum total size of the objects that are read, in bytes, as the store weighs them. */
   readonly maxBytes: number;
+  /** What counts towards this maximum with others. @default - nothing: it is its own */
+  readonly shared?: SharedBytes | undefined;
   /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
@@ -33,18 +36,21 @@ export class WatchedStore<T extends KubeObject> {
   readonly #reflector: Reflector<T>;
   readonly #stopped = new AbortController();
   readonly #options: Pick<WatchedStoreOptions<T>, 'name' | 'listener'>;
+  readonly #leave: (() => void) | undefined;
   #connected = false;
 
   constructor(options: WatchedStoreOptions<T>) {
-    const { store, resource, labelSelector, namespace, maxObjects, maxBytes } = options;
+    const { store, resource, labelSelector, namespace, maxObjects, maxBytes, shared } = options;
     const { name, client, timings, interruptions, listener, signal } = options;
     this.store = store;
     this.#options = { name, listener };
+    const counted = shared && sharing(store.sink(), shared);
+    this.#leave = counted?.leave;
     this.#reflector = new Reflector<T>({
       client,
       resource,
       select: { labelSelector, namespace },
-      sink: store.sink(),
+      sink: counted ?? store.sink(),
       maxObjects,
       maxBytes,
       onHeard: () => listener.heard?.(),
@@ -70,6 +76,7 @@ export class WatchedStore<T extends KubeObject> {
 
   stop(): void {
     this.#stopped.abort();
+    this.#leave?.();
     this.#options.listener.state(this.#options.name, undefined);
   }
 }

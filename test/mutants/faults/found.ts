@@ -1075,4 +1075,15 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L224',
+    by: 'a reading of the code',
+    defects: [
+      'L224 each watch of the slices of ServiceExports has the whole limit',
+      'L224 each watch of slices by name has the whole limit',
+      'L224 each answer about pods has the whole limit',
+      'L224 a watch that has ended still takes its share',
+    ],
+    outside: 'it is memory, in hundreds of watches; shared-limit.test.ts',
+  },
 ];

@@ -30,12 +30,12 @@ function setUp() {
   const byName = new SlicesByName({
     wanting: () => target.wanting,
     labelCopyMs: LABEL_COPY_MS,
-    watch: (query, shard) => {
-      const names = /^kubernetes\.io\/service-name in \((.*)\)$/.exec(query)?.[1];
-      watches.push(`${shard}: ${names ?? query}`);
+    watch: ({ labelSelector, number }) => {
+      const names = /^kubernetes\.io\/service-name in \((.*)\)$/.exec(labelSelector)?.[1];
+      watches.push(`${number}: ${names ?? labelSelector}`);
       const store = new Store<EndpointSlice>({ indexes: { service: serviceKeys } });
       stores.push(store);
-      const stop = () => watches.push(`${shard} ends`);
+      const stop = () => watches.push(`${number} ends`);
       return { store, stop, reconnect: () => undefined } as unknown as WatchedStore<EndpointSlice>;
     },
   });
