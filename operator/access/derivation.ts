@@ -5,7 +5,7 @@
 import type { OperatorConfig } from '../config/config.ts';
 import { Default } from '../../crds/wire.ts';
 import { isConflict } from '../kube/errors.ts';
-import { keyOf, type KubeObject } from '../kube/objects.ts';
+import { keyOf } from '../kube/objects.ts';
 import type { Derivation } from '../runtime/derivation.ts';
 import type { Outcome } from '../runtime/outcome.ts';
 import type { Goal } from '../runtime/pass.ts';
@@ -88,8 +88,7 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
       [ACCESS_ROUTES, routes],
     ] as const;
     const steps = kinds.map(([of, objects], at) => {
-      const owned = (objects as readonly KubeObject[]).map((object) => ({ of, object }));
-      return { desired: decision.steps[at] ?? [], owned };
+      return { desired: decision.steps[at] ?? [], owned: [{ of, objects }] };
     });
     return { steps, ...whole, retain: (_of, object) => !decision.removable.has(object) };
   }

@@ -13,7 +13,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { merged, type Outcome } from '../runtime/outcome.ts';
 import type { Goal } from '../runtime/pass.ts';
 import type { Pass, PassTexts } from '../runtime/tally.ts';
-import type { Action, Owned } from '../runtime/plan.ts';
+import type { Action, OwnedKind } from '../runtime/plan.ts';
 import { isCertainlyGone } from '../source/namespaces.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Readiness } from './decide.ts';
@@ -140,11 +140,11 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
   }
 
   goal(of: ObservedKey, decision: Decision | undefined): Goal {
-    if (of.is === 'gone') return { steps: [{ desired: [], owned: of.owned.map(ownedRoute) }], ...WHOLE };
+    if (of.is === 'gone') return { steps: [{ desired: [], owned: ownedRoutes(of.owned) }], ...WHOLE };
     if (of.is !== 'served' || decision === undefined) return { steps: [], ...WHOLE };
     const retain = (_: unknown, object: KubeObject): boolean => decision.kept.includes(object as Route);
     const { routes, isPartial } = decision;
-    const owned = of.observed.owned.map(ownedRoute);
+    const owned = ownedRoutes(of.observed.owned);
     return { steps: [{ desired: routes, owned }], isPartial, isBlocked: false, retain };
   }
 
@@ -241,7 +241,8 @@ async function whileAbsent(key: string, { client, absence }: Gone, signal: Abort
 /** Nothing is left for later, and nobody is in the way. */
 const WHOLE = { isPartial: false, isBlocked: false } as const;
 
-const ownedRoute = (object: Route): Owned => ({ of: ROUTES[object.kind], object });
+const ownedRoutes = (routes: readonly Route[]): readonly OwnedKind[] =>
+  [...Map.groupBy(routes, ({ kind }) => ROUTES[kind])].map(([of, objects]) => ({ of, objects }));
 
 /** What failed; a conflict says no more than that the view was old. */
 function failureOf(errors: readonly unknown[]): Finding | undefined {

@@ -6,7 +6,7 @@
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES } from '../kube/objects.ts';
-import { type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
+import { desiredOf, type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { isFederated, isFlat } from '../source/owner.ts';
@@ -47,10 +47,11 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   if (service === undefined) throw new TypeError('a federated Service must be rendered first');
   const retained = mode === 'gateway' ? retainedSlices(observed, members) : [];
   const name = federatedName(observed.name);
-  const manifests = writable({ ...observed, owned: ownedOf(observed), isForeign: () => false }, name, [
-    service,
-    ...slices,
-  ]);
+  const manifests = writable(
+    { ...observed, owned: ownedOf(observed), isForeign: () => false },
+    name,
+    desiredOf([service, ...slices]),
+  );
   const endpoints = [...manifests.endpoints, ...retained.map(slice)];
   // Linkerd ignores slices while the Service has a membership annotation, so the annotation stays until all slices
   // exist.

@@ -5,7 +5,7 @@
 import { type EndpointsKind, GatewayProbe, renderOf } from '../../constructs/rendered/index.ts';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { SERVICES } from '../kube/objects.ts';
-import { type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
+import { desiredOf, type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
 import type { GatewayView, OwnedObjects } from '../mirror/observed.ts';
 
 export interface ProbeObserved {
@@ -33,7 +33,7 @@ export function desiredProbe(observed: ProbeObserved): Manifests {
     identity,
     kind: endpointsKind,
   });
-  const manifests = writable(observed, probeName(name), objects);
+  const manifests = writable(observed, probeName(name), desiredOf(objects));
   return {
     ...manifests,
     services: manifests.services.map((each) =>

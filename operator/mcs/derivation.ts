@@ -359,10 +359,10 @@ function stepsOf(observed: ObservedImport, { manifests }: ImportDecision): reado
   return [
     {
       desired: manifests.services,
-      owned: [...own(derived), ...podServices].map((object) => ({ of: SERVICES, object })),
+      owned: [{ of: SERVICES, objects: [...own(derived), ...podServices] }],
     },
-    { desired: manifests.endpoints, owned: imported.map((object) => ({ of: ENDPOINT_SLICES, object })) },
-    { desired: manifests.imports, owned: own(live).map((object) => ({ of: SERVICE_IMPORTS, object })) },
+    { desired: manifests.endpoints, owned: [{ of: ENDPOINT_SLICES, objects: imported }] },
+    { desired: manifests.imports, owned: [{ of: SERVICE_IMPORTS, objects: own(live) }] },
   ];
 }
 

@@ -10,7 +10,7 @@ import { common } from './common-props.ts';
 import { gatewayEndpoints } from './gateway-endpoints.ts';
 import { headless } from './headless.ts';
 import { keptAs } from './kept.ts';
-import { type Manifests, NOTHING, UNFINISHED, writable } from './manifests.ts';
+import { desiredOf, type Manifests, NOTHING, UNFINISHED, writable } from './manifests.ts';
 import type { Names } from './names.ts';
 import type { Observed } from './observed.ts';
 import { lostName } from './reasons.ts';
@@ -72,7 +72,7 @@ function single(observed: Observed, shape: MirroredShape): Manifests {
     mode: isFlat ? 'remote-discovery' : 'gateway',
     endpoints: endpoints && gatewayEndpoints(observed, local, endpoints.anyReady),
   });
-  return writable(observed, local, objects);
+  return writable(observed, local, desiredOf(objects));
 }
 
 /**

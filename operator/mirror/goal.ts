@@ -5,6 +5,7 @@
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './manifests.ts';
 import type { OwnedObjects } from './observed.ts';
+import type { SettledMirrors } from './rendered.ts';
 import type { Goal, Retain } from '../runtime/pass.ts';
 import type { PassTexts } from '../runtime/tally.ts';
 import {
@@ -16,20 +17,25 @@ import {
   vanishedNamespace,
 } from './reasons.ts';
 
-/** @param retain reports what must not be deleted although it is not desired */
+/**
+ * @param retain reports what must not be deleted although it is not desired
+ * @param settled what earlier plans have found. @default - everything is compared
+ */
 export function goalOf(
   { namespaces, services, endpoints, isPartial, isBlocked }: Manifests,
   owned: OwnedObjects,
   retain?: Retain,
+  settled?: SettledMirrors,
 ): Goal {
   const steps = [
-    { desired: services, owned: owned.services.map((object) => ({ of: SERVICES, object })) },
+    { desired: services, owned: [{ of: SERVICES, objects: owned.services }], settled: settled?.services },
     {
       desired: endpoints,
       owned: [
-        ...owned.endpoints.map((object) => ({ of: ENDPOINTS, object })),
-        ...owned.slices.map((object) => ({ of: ENDPOINT_SLICES, object })),
+        { of: ENDPOINTS, objects: owned.endpoints },
+        { of: ENDPOINT_SLICES, objects: owned.slices },
       ],
+      settled: settled?.endpoints,
     },
   ];
   return { namespaces, steps, isPartial, isBlocked, foreign: owned.foreign, ...(retain && { retain }) };

@@ -7,7 +7,7 @@ import type { ApiJson } from '../../constructs/rendered/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, type Resource, SERVICES } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
-import { bytesOf } from './bytes.ts';
+import { sizeOf } from './bytes.ts';
 import type { Observed } from './observed.ts';
 import { indexOf } from './owned-index.ts';
 import { foreignObject, type Refusal } from './reasons.ts';
@@ -67,9 +67,8 @@ export function toDesired(object: ApiJson): Desired {
 export function writable(
   { owned, namespace, isForeign }: Pick<Observed, 'owned' | 'namespace' | 'isForeign'>,
   name: string,
-  objects: readonly ApiJson[],
+  { services, endpoints, bytes, all }: DesiredObjects,
 ): Manifests {
-  const { services, endpoints, bytes, all } = desiredOf(objects);
   if (indexOf(owned).services.has(name)) return all;
   if (isForeign(name)) {
     return { ...NOTHING, refusals: [foreignObject('Service', `${namespace}/${name}`)], isBlocked: true };
@@ -86,25 +85,34 @@ export function writable(
     : { ...NOTHING, endpoints: proof, isPartial: true, bytes };
 }
 
-interface DesiredObjects extends Required<Pick<Manifests, 'services' | 'endpoints' | 'bytes'>> {
+/** Rendered objects as they are desired. Whoever keeps what he has rendered keeps these: a plan knows them by identity. */
+export interface DesiredObjects extends Required<Pick<Manifests, 'services' | 'endpoints' | 'bytes'>> {
   /** All of them. */
   readonly all: Manifests;
 }
 
-const known = new WeakMap<readonly ApiJson[], DesiredObjects>();
-
-/** Returns rendered objects as they are desired; the same ones if they are not rendered anew. */
-function desiredOf(objects: readonly ApiJson[]): DesiredObjects {
-  const before = known.get(objects);
-  if (before !== undefined) return before;
+export function desiredOf(objects: readonly ApiJson[]): DesiredObjects {
   const all = objects.map(toDesired);
-  const services = all.filter(({ of }) => of === SERVICES);
-  const endpoints = all.filter(({ of }) => of !== SERVICES);
-  const bytes = objects.reduce((sum, object) => sum + bytesOf(object), 0);
-  const found = { services, endpoints, bytes, all: { ...NOTHING, services, endpoints, bytes } };
-  known.set(objects, found);
-  return found;
+  return desiredObjects(
+    all.filter(({ of }) => of === SERVICES),
+    all.filter(({ of }) => of !== SERVICES),
+    objects.reduce((sum, object) => sum + sizeOf(object), 0),
+  );
 }
+
+/** Returns what several come to. */
+export const joined = (parts: readonly DesiredObjects[]): DesiredObjects =>
+  desiredObjects(
+    parts.flatMap(({ services }) => services),
+    parts.flatMap(({ endpoints }) => endpoints),
+    parts.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+
+const desiredObjects = (
+  services: readonly Desired[],
+  endpoints: readonly Desired[],
+  bytes: number,
+): DesiredObjects => ({ services, endpoints, bytes, all: { ...NOTHING, services, endpoints, bytes } });
 
 /** Returns what several come to. */
 export function merged(parts: readonly Manifests[]): Manifests {

@@ -14,21 +14,45 @@ export interface OwnedIndex {
   readonly sliceNames: ReadonlySet<string>;
 }
 
-/** Returns the index of what is owned; that of a list is made once, when it is asked for. */
-export const indexOf = ({ services, endpoints, slices }: OwnedObjects): OwnedIndex => ({
-  get services() {
-    return servicesByName(services);
-  },
-  get endpoints() {
-    return endpointsByName(endpoints);
-  },
-  get slices() {
-    return slicesByService(slices);
-  },
-  get sliceNames() {
-    return namesOf(slices);
-  },
-});
+/** Each list is indexed once, when it is asked for; it is asked for thousands of pods. */
+class Index implements OwnedIndex {
+  readonly #owned: OwnedObjects;
+  #services: OwnedIndex['services'] | undefined;
+  #endpoints: OwnedIndex['endpoints'] | undefined;
+  #slices: OwnedIndex['slices'] | undefined;
+  #sliceNames: OwnedIndex['sliceNames'] | undefined;
+
+  constructor(owned: OwnedObjects) {
+    this.#owned = owned;
+  }
+
+  get services(): OwnedIndex['services'] {
+    return (this.#services ??= servicesByName(this.#owned.services));
+  }
+
+  get endpoints(): OwnedIndex['endpoints'] {
+    return (this.#endpoints ??= endpointsByName(this.#owned.endpoints));
+  }
+
+  get slices(): OwnedIndex['slices'] {
+    return (this.#slices ??= slicesByService(this.#owned.slices));
+  }
+
+  get sliceNames(): OwnedIndex['sliceNames'] {
+    return (this.#sliceNames ??= namesOf(this.#owned.slices));
+  }
+}
+
+const indexes = new WeakMap<OwnedObjects, Index>();
+
+/** Returns the index of what is owned. */
+export function indexOf(owned: OwnedObjects): OwnedIndex {
+  const known = indexes.get(owned);
+  if (known !== undefined) return known;
+  const index = new Index(owned);
+  indexes.set(owned, index);
+  return index;
+}
 
 const servicesByName = onceEach((services: readonly Service[]) => byName(services));
 const endpointsByName = onceEach((endpoints: readonly Endpoints[]) => byName(endpoints));

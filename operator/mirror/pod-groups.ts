@@ -2,16 +2,11 @@
  * What was last decided about the pods of one headless Service, group by group. What stands is not looked at: with an
  * event of one pod, that is all but one group of many (rule E10).
  */
-import type {
-  ApiJson,
-  EndpointMirrorProps,
-  GatewayEndpoints,
-  HeadlessMirrorSubset,
-} from '../../constructs/rendered/index.ts';
+import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorSubset } from '../../constructs/rendered/index.ts';
 import type { Service } from '../kube/objects.ts';
 import { type ByHostname, type Group, groupOf } from './by-hostname.ts';
-import { changesOf } from './changes.ts';
-import type { Manifests } from './manifests.ts';
+import { changesOf } from '../runtime/changes.ts';
+import type { DesiredObjects, Manifests } from './manifests.ts';
 import type { TargetHost } from './target-endpoints.ts';
 
 /** Props of the endpoint mirror of one pod. */
@@ -24,7 +19,7 @@ export interface PodProps extends Pick<EndpointMirrorProps, 'hostname' | 'ports'
 export interface RenderedPod {
   readonly props: PodProps;
   /** The objects, or why a construct refused the props. */
-  readonly result: readonly ApiJson[] | Error;
+  readonly result: DesiredObjects | Error;
 }
 
 /** What is decided about the pods of one group. */

@@ -3,7 +3,6 @@
  * Service may have thousands of pods, and an event of one of them changes one slice (rule E10).
  */
 import {
-  type ApiJson,
   HeadlessMirror,
   type HeadlessMirrorAddress,
   type HeadlessMirrorEndpoints,
@@ -13,6 +12,7 @@ import {
   HeadlessSlices,
   render,
 } from '../../constructs/rendered/index.ts';
+import { desiredOf, type DesiredObjects, joined } from './manifests.ts';
 import { keyOfPorts } from './target-endpoints.ts';
 
 /** Props that all pods of a Service have in common. */
@@ -33,14 +33,14 @@ const WHOLE = '';
 interface OfSlice {
   readonly addresses: readonly HeadlessMirrorAddress[];
   readonly ports: string;
-  readonly objects: readonly ApiJson[];
+  readonly desired: DesiredObjects;
 }
 
 export class RenderedHeadless {
   /** All but the pods, as JSON. */
   #common = '';
   #listed = NOBODY;
-  #objects: readonly ApiJson[] = [];
+  #desired = desiredOf([]);
   readonly #slices = new HeadlessSlices();
   /** What {@link #slices} holds. */
   #sliced = NOBODY;
@@ -48,35 +48,33 @@ export class RenderedHeadless {
   #rendered: ReadonlyMap<string, OfSlice> = new Map();
 
   /**
-   * Returns the objects of the mirror; the same list while nothing of it changes.
+   * Returns what is desired of the mirror; what of it does not change is the same.
    * @param endpoints undefined if it gets none
    * @throws InvalidPropsError as the construct does
    */
-  objects(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): readonly ApiJson[] {
+  desired(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): DesiredObjects {
     const common = JSON.stringify([shared, endpoints]);
     const isSameCommon = common === this.#common;
-    if (isSameCommon && areSame(listed, this.#listed)) return this.#objects;
+    if (isSameCommon && areSame(listed, this.#listed)) return this.#desired;
     if (!isSameCommon) this.#rendered = new Map();
-    const objects =
+    this.#desired =
       endpoints?.kind === 'slices'
         ? this.#inSlices(shared, endpoints, listed)
         : rendered(shared, WHOLE, endpoints && { ...endpoints, subsets: mergedSubsets(listed.values()) });
-    const isSame = objects.length === this.#objects.length && objects.every((each, at) => each === this.#objects[at]);
-    if (!isSame) this.#objects = objects;
     this.#common = common;
     this.#listed = listed;
-    return this.#objects;
+    return this.#desired;
   }
 
-  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): readonly ApiJson[] {
+  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): DesiredObjects {
     this.#slices.change(beside(this.#sliced, listed), beside(listed, this.#sliced));
     this.#sliced = listed;
-    const whole: OfSlice = { addresses: [], ports: '', objects: [] };
     const slices = new Map<string, OfSlice>();
-    slices.set(WHOLE, this.#rendered.get(WHOLE) ?? { ...whole, objects: rendered(shared, WHOLE, undefined) });
+    const whole = this.#rendered.get(WHOLE);
+    slices.set(WHOLE, whole ?? { addresses: [], ports: '', desired: rendered(shared, WHOLE, undefined) });
     for (const part of this.#slices.parts()) slices.set(part.suffix, this.#slice(shared, endpoints, part));
     this.#rendered = slices;
-    return [...slices.values()].flatMap(({ objects }) => objects);
+    return joined([...slices.values()].map(({ desired }) => desired));
   }
 
   #slice(shared: SharedProps, endpoints: CommonEndpoints, { suffix, subset }: HeadlessMirrorPart): OfSlice {
@@ -84,7 +82,7 @@ export class RenderedHeadless {
     const ports = JSON.stringify(subset.ports);
     const before = this.#rendered.get(suffix);
     if (before?.ports === ports && areSameAddresses(before.addresses, addresses)) return before;
-    return { addresses, ports, objects: rendered(shared, suffix, { ...endpoints, subsets: [subset] }) };
+    return { addresses, ports, desired: rendered(shared, suffix, { ...endpoints, subsets: [subset] }) };
   }
 }
 
@@ -119,9 +117,9 @@ const mergedSubsets = (groups: Iterable<readonly HeadlessMirrorSubset[]>): reado
   }));
 
 /** Renders one part of the mirror: the Service goes with the whole, and a slice gets its own name. */
-function rendered(shared: SharedProps, suffix: string, endpoints: HeadlessMirrorEndpoints | undefined) {
+function rendered(shared: SharedProps, suffix: string, endpoints: HeadlessMirrorEndpoints | undefined): DesiredObjects {
   const objects = render((chart) => new HeadlessMirror(chart, 'rendered', { ...shared, endpoints }));
-  if (suffix === WHOLE) return objects;
+  if (suffix === WHOLE) return desiredOf(objects);
   const [{ metadata: { name } } = { metadata: { name: '' } }, ...slices] = objects;
-  return slices.map((slice) => ({ ...slice, metadata: { ...slice.metadata, name: `${name}-${suffix}` } }));
+  return desiredOf(slices.map((slice) => ({ ...slice, metadata: { ...slice.metadata, name: `${name}-${suffix}` } })));
 }

@@ -11,7 +11,9 @@ import {
   podMetadata,
   render,
 } from '../../constructs/rendered/index.ts';
+import { Settled } from '../runtime/plan.ts';
 import type { ByHostname } from './by-hostname.ts';
+import { desiredOf, type DesiredObjects } from './manifests.ts';
 import {
   type Circumstances,
   type DecideGroup,
@@ -39,6 +41,13 @@ interface OfService {
   readonly shared: string;
   readonly pods: PodGroups;
   readonly mirror: RenderedHeadless;
+  readonly settled: SettledMirrors;
+}
+
+/** What the plans of the mirrors of one Service have found, one for each step. */
+export interface SettledMirrors {
+  readonly services: Settled;
+  readonly endpoints: Settled;
 }
 
 /** Objects, and the props that they were rendered from, as JSON. */
@@ -83,9 +92,19 @@ export class Rendered {
     const shared = JSON.stringify({ ...ofPods, remoteResourceVersion: undefined });
     const before = this.#services.get(key);
     const known: OfService =
-      before?.shared === shared ? before : { shared, pods: new PodGroups(), mirror: new RenderedHeadless() };
+      before?.shared === shared
+        ? before
+        : {
+            ...{ shared, pods: new PodGroups(), mirror: new RenderedHeadless() },
+            settled: { services: new Settled(), endpoints: new Settled() },
+          };
     this.#services.set(key, known);
     return new ServiceRender(given, ofPods, known, this.#isTurnOver);
+  }
+
+  /** Returns what the plans of a headless Service have found; undefined if no such Service has been rendered. */
+  settledOf(key: string): SettledMirrors | undefined {
+    return this.#services.get(key)?.settled;
   }
 
   /** Forgets a Service that is not headless, or not mirrored. */
@@ -130,14 +149,14 @@ export class ServiceRender {
   }
 
   /** Returns the headless mirror. */
-  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): readonly ApiJson[] {
-    return this.#known.mirror.objects(this.#shared, endpoints, listed);
+  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): DesiredObjects {
+    return this.#known.mirror.desired(this.#shared, endpoints, listed);
   }
 
   #renderPod(given: PodProps): RenderedPod['result'] {
     try {
       // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
-      return render((chart) => new EndpointMirror(chart, 'rendered', { ...this.#ofPods, ...given }));
+      return desiredOf(render((chart) => new EndpointMirror(chart, 'rendered', { ...this.#ofPods, ...given })));
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }

@@ -7,7 +7,7 @@ import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/render
 import { isDnsLabel } from '../../crds/names.ts';
 import type { EndpointSlice, Service, SliceEndpoint } from '../kube/objects.ts';
 import { ByHostname } from './by-hostname.ts';
-import { changesOf } from './changes.ts';
+import { changesOf } from '../runtime/changes.ts';
 
 /** One named pod behind a headless Service. */
 export interface TargetHost {

@@ -11,7 +11,7 @@ import { goalOf, MIRROR_TEXTS } from '../mirror/goal.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
-import { Rendered } from '../mirror/rendered.ts';
+import { Rendered, type SettledMirrors } from '../mirror/rendered.ts';
 import { retained } from '../mirror/retain.ts';
 import type { Shape } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
@@ -147,7 +147,7 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
     if (manifests === undefined) return NO_GOAL;
     if ('probe' in observed || !('shape' in decision)) return goalOf(manifests, observed.owned);
     return {
-      ...goalOf(manifests, observed.owned, retained(observed, decision.shape)),
+      ...goalOf(manifests, observed.owned, retained(observed, decision.shape), this.#settledOf(observed)),
       // It stays, and follows the gateway.
       unreplaced: async (names) => goalOf(await this.#staying(observed, names), observed.owned, () => true),
     };
@@ -205,6 +205,10 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
     if (status === undefined) this.statuses.delete(key);
     else this.statuses.set(key, status);
     this.#options.follower?.reported(key, status, before, notes);
+  }
+
+  #settledOf({ namespace, name }: Observed): SettledMirrors | undefined {
+    return this.#rendered.settledOf(`${namespace}/${name}`);
   }
 
   /**

@@ -140,7 +140,7 @@ function sliceBody(object: EndpointSlice): unknown {
         endpoint.hostname ?? '',
         endpoint.nodeName ?? '',
         endpoint.zone ?? '',
-        endpoint.targetRef ?? null,
+        reference(endpoint.targetRef),
       ]),
     ),
     sorted((object.ports ?? []).map(endpointPort)),
@@ -183,7 +183,16 @@ function routeBody(kind: string, { spec = {} }: RouteObject): unknown {
   };
 }
 
-const address = (of: EndpointAddress): unknown => [of.ip, of.hostname ?? '', of.nodeName ?? '', of.targetRef ?? null];
+const address = (of: EndpointAddress): unknown => [
+  of.ip,
+  of.hostname ?? '',
+  of.nodeName ?? '',
+  reference(of.targetRef),
+];
+
+/** A reference to an object: its fields are texts, in whatever order. */
+const reference = (of: unknown): unknown =>
+  typeof of === 'object' && of !== null ? sortedEntries(of as Readonly<Record<string, string>>) : null;
 
 const endpointPort = (of: EndpointPort): unknown => [
   of.name ?? '',
@@ -201,14 +210,8 @@ function sortedEntries(
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A list whose order is irrelevant, in a canonical order. */
-function sorted(list: readonly unknown[]): readonly unknown[] {
-  if (list.length < 2) return list;
-  return list
-    .map((item) => [JSON.stringify(item), item] as const)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([, item]) => item);
-}
+/** A list whose order is irrelevant, as texts in a canonical order: a slice has up to a thousand endpoints. */
+const sorted = (list: readonly unknown[]): readonly string[] => list.map((item) => JSON.stringify(item)).sort();
 
 /** Labels of federated and derived Services, without which they are not ours. */
 const PROOFS = [Label.mirroredService, Label.serviceImport];

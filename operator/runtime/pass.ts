@@ -4,9 +4,9 @@
  * pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
 import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, type Resource } from '../kube/objects.ts';
-import { type Action, type Desired, type ForeignSlices, idOf, type Owned, plan } from './plan.ts';
+import { type Action, type Desired, type ForeignSlices, idOf, type OwnedKind, plan, type Settled } from './plan.ts';
 import { type Pass, type Reason, serviceOf, Tally, type TallyContext } from './tally.ts';
-import { ENDLESS, giveWay, type Turns } from './turns.ts';
+import { ENDLESS, inTurns, type Turns } from './turns.ts';
 
 /** Reports whether an owned object stays although it is not desired. */
 export type Retain = (of: Resource, object: KubeObject) => boolean;
@@ -23,7 +23,9 @@ export interface PassContext<R extends Reason> extends TallyContext<R> {
 /** Objects that are written together: the desired ones, and those that exist and are owned. */
 export interface Step {
   readonly desired: readonly Desired[];
-  readonly owned: readonly Owned[];
+  readonly owned: readonly OwnedKind[];
+  /** What earlier plans of the same step have found. @default - everything is compared */
+  readonly settled?: Settled | undefined;
 }
 
 /** The result that a pass works towards. */
@@ -77,9 +79,8 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
   for (const at of steps.keys()) {
     const step = goal.steps[at];
     if (step === undefined) break;
-    // That of thousands of pods takes long. Whatever happens in between, each write is conditional.
-    await giveWay(context.turns ?? ENDLESS);
-    const actions = plan(step.desired.filter(tally.isAllowed), step.owned);
+    // Whatever happens in between, each write is conditional.
+    const actions = await planOf(step, context, tally);
     gone.push(...actions.filter(({ op }) => op === 'delete'));
     const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
     const failed = tally.errors.length;
@@ -102,19 +103,25 @@ async function stepTo<R extends Reason>(begun: Goal, context: PassContext<R>, si
   return tally.pass({ again: await clear(goal, agreed, tally, signal) });
 }
 
+const planOf = <R extends Reason>(
+  { desired, owned, settled }: Step,
+  { turns = ENDLESS }: PassContext<R>,
+  tally: Tally<R>,
+): Promise<readonly Action[]> => inTurns(plan(tally.allowed(desired), owned, settled), turns);
+
 /**
  * Returns the deletions that a goal comes to. Once the goal was renewed, only those are made that the goals before and
  * after have in common: what has come back since stays (L119), and so does what a new name has yet to replace.
  */
 async function deletions<R extends Reason>(
   { steps, retain = () => false }: Goal,
-  { turns = ENDLESS }: PassContext<R>,
+  context: PassContext<R>,
   tally: Tally<R>,
 ): Promise<readonly Action[]> {
   const found: Action[] = [];
-  for (const { desired, owned } of steps) {
-    await giveWay(turns);
-    found.push(...plan(desired.filter(tally.isAllowed), owned).filter(({ op }) => op === 'delete'));
+  for (const step of steps) {
+    const actions = await planOf(step, context, tally);
+    found.push(...actions.filter(({ op }) => op === 'delete'));
   }
   return found.filter(({ of, object }) => !retain(of, object));
 }

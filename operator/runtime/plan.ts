@@ -1,6 +1,8 @@
 /** The actions that lead from what is ours to what should be. Pure: no client, no clock. */
 import { type EndpointSlice, keyOf, type KubeObject, type Resource, type Service } from '../kube/objects.ts';
+import { changesOf } from './changes.ts';
 import { isEquivalent, type Comparison } from './compare.ts';
+import { each, type InParts } from './turns.ts';
 
 /** An object as it should be. */
 export interface Desired {
@@ -17,6 +19,12 @@ export interface Desired {
 export interface Owned {
   readonly of: Resource;
   readonly object: KubeObject;
+}
+
+/** All objects of one kind as they are; the caller has proven that they are ours. */
+export interface OwnedKind {
+  readonly of: Resource;
+  readonly objects: readonly KubeObject[];
 }
 
 /** Slices that others gave a Service of ours, which has no selector (rule C3). */
@@ -42,58 +50,130 @@ export const nameOf = ({ plural, group }: Resource): string => `${plural}.${grou
 /** Identifies an object among those of all kinds. */
 export const idOf = (of: Resource, object: KubeObject): string => `${nameOf(of)}/${keyOf(object)}`;
 
+interface Pair {
+  readonly desired: Desired;
+  readonly live: Owned;
+}
+
+/**
+ * What the plans of one step of one key have found to be as it should be. What has not changed since, on either side, is
+ * not compared again: an event of one pod costs what one pod costs, however many there are (rule E10).
+ */
+export class Settled {
+  /** What the last plan was made of. */
+  #desired: readonly Desired[] = [];
+  #owned: ReadonlyMap<Resource, readonly KubeObject[]> = new Map();
+  /** By id: what is desired, and the object that is so. */
+  readonly #pairs = new Map<string, Pair>();
+  /** What is in no pair. */
+  readonly #looseDesired = new Set<Desired>();
+  readonly #looseOwned = new Map<KubeObject, Owned>();
+  /** Whether two of those that are desired have one name. */
+  #hasTwins = false;
+
+  /** Takes note of what is desired and owned now. */
+  *observe(desired: readonly Desired[], owned: readonly OwnedKind[]): InParts<void> {
+    const { gone, come } = changesOf(this.#desired, desired);
+    this.#desired = desired;
+    yield* each(gone, (one) => this.#undesired(one));
+    yield* each(come, (one) => this.#looseDesired.add(one));
+    const before = this.#owned;
+    this.#owned = new Map(owned.map(({ of, objects }) => [of, objects]));
+    for (const of of new Set([...before.keys(), ...this.#owned.keys()])) {
+      const changes = changesOf(before.get(of) ?? [], this.#owned.get(of) ?? []);
+      yield* each(changes.gone, (object) => this.#lost({ of, object }));
+      yield* each(changes.come, (object) => this.#looseOwned.set(object, { of, object }));
+    }
+    const ids = new Set<string>();
+    this.#hasTwins = false;
+    yield* each([...this.#looseDesired], (one) => {
+      const id = idOf(one.of, one.object);
+      this.#hasTwins ||= ids.has(id) || this.#pairs.has(id);
+      ids.add(id);
+      this.#part(id);
+    });
+  }
+
+  /** What is desired and in no pair. Of two of one name the first counts, whichever was there before. */
+  get desired(): readonly Desired[] {
+    return this.#hasTwins ? this.#desired.filter((one) => this.#looseDesired.has(one)) : [...this.#looseDesired];
+  }
+
+  /** What is owned and in no pair. */
+  get owned(): readonly Owned[] {
+    return [...this.#looseOwned.values()];
+  }
+
+  /** Remembers that an object is as it should be. */
+  settle(id: string, desired: Desired, live: Owned): void {
+    this.#pairs.set(id, { desired, live });
+    this.#looseDesired.delete(desired);
+    this.#looseOwned.delete(live.object);
+  }
+
+  #undesired(one: Desired): void {
+    const id = idOf(one.of, one.object);
+    if (this.#pairs.get(id)?.desired === one) this.#part(id);
+    this.#looseDesired.delete(one);
+  }
+
+  #lost(one: Owned): void {
+    const id = idOf(one.of, one.object);
+    if (this.#pairs.get(id)?.live.object === one.object) this.#part(id);
+    this.#looseOwned.delete(one.object);
+  }
+
+  #part(id: string): void {
+    const pair = this.#pairs.get(id);
+    if (pair === undefined) return;
+    this.#pairs.delete(id);
+    this.#looseDesired.add(pair.desired);
+    this.#looseOwned.set(pair.live.object, pair.live);
+  }
+}
+
 /**
  * The actions that lead from `owned` to `desired`; none if they are equivalent. Creations and changes come first, so
  * that an object that replaces another under a new name exists before the old one is deleted. Of two desired objects of
- * one name only the first counts: the API server would refuse to create the other for ever.
+ * one name only the first counts: the API server would refuse to create the other for ever. That of thousands of pods
+ * takes long, and is made in parts (rule E10).
+ * @param settled what the last plan of the same objects has found. @default - nothing
  */
-export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
-  const { rest, others } = unsettled(desired, owned);
-  if (rest.length === 0 && others.length === 0) return [];
-  const live = new Map(others.map(({ of, object }) => [idOf(of, object), object]));
+export function* plan(
+  desired: readonly Desired[],
+  owned: readonly OwnedKind[],
+  settled = new Settled(),
+): InParts<readonly Action[]> {
+  yield* settled.observe(desired, owned);
+  const [rest, others] = [settled.desired, settled.owned];
+  const live = new Map<string, Owned>();
+  yield* each(others, (one) => live.set(idOf(one.of, one.object), one));
   const wanted = new Set<string>();
   const writes: Action[] = [];
-  let there: ReadonlySet<string> | undefined;
-  for (const each of rest) {
-    const id = idOf(each.of, each.object);
-    if (wanted.has(id)) continue;
+  yield* each(rest, (one) => {
+    const id = idOf(one.of, one.object);
+    if (wanted.has(id)) return;
     wanted.add(id);
     const current = live.get(id);
     if (current === undefined) {
-      there ??= new Set(owned.map(({ of, object }) => idOf(of, object)));
-      if (!there.has(id)) writes.push({ op: 'create', ...each });
-    } else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
-    else if (!isSettled(each, current)) {
-      writes.push({ op: 'update', live: current, ...each });
+      writes.push({ op: 'create', ...one });
+      return;
     }
-  }
-  const deletions = others
-    .filter(({ of, object }) => !wanted.has(idOf(of, object)))
-    .map(({ of, object }): Action => ({ op: 'delete', of, object }));
+    const change = changeOf(one, current.object);
+    if (change === undefined) settled.settle(id, one, current);
+    else writes.push(change);
+  });
+  const deletions: Action[] = [];
+  yield* each(others, ({ of, object }) => {
+    if (!wanted.has(idOf(of, object))) deletions.push({ op: 'delete', of, object });
+  });
   return [...writes, ...deletions];
 }
 
-/** What has to be looked at: mostly all but a few of thousands of pods are as they were found to be before. */
-function unsettled(desired: readonly Desired[], owned: readonly Owned[]) {
-  const there = new Set(owned.map(({ object }) => object));
-  const rest = desired.filter(({ object }) => {
-    const live = settled.get(object);
-    return live === undefined || !there.delete(live);
-  });
-  return { rest, others: there.size === 0 ? [] : owned.filter(({ object }) => there.has(object)) };
-}
-
-/** The live object that each desired one was last found equivalent to. */
-const settled = new WeakMap<KubeObject, KubeObject>();
-
-/**
- * Whether there is nothing to write. What is desired again and again, since it is not rendered anew, is compared once.
- */
-function isSettled({ of, object, comparison }: Desired, live: KubeObject): boolean {
-  if (settled.get(object) === live) return true;
-  const isSame = isEquivalent(of, object, live, comparison);
-  if (isSame) settled.set(object, live);
-  return isSame;
+/** Returns the write that makes an object as it should be; undefined if it is. */
+function changeOf(one: Desired, live: KubeObject): Action | undefined {
+  if (isImmutablyDifferent(one, live)) return { op: 'replace', live, ...one };
+  return isEquivalent(one.of, one.object, live, one.comparison) ? undefined : { op: 'update', live, ...one };
 }
 
 /** Whether a field differs that cannot be changed: whether a Service is headless, or a slice's address type. */

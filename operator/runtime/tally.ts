@@ -205,11 +205,16 @@ export class Tally<R extends Reason> {
   }
 
   /**
-   * Reports whether an object may be desired. A slice of a Service that may not be created is not: if one is left from
-   * an earlier Service, it is deleted.
+   * Returns what may be desired. A slice of a Service that may not be created may not: if one is left from an earlier
+   * Service, it is deleted.
    */
-  readonly isAllowed = ({ of, object: { metadata } }: Desired): boolean =>
-    of !== ENDPOINT_SLICES || !this.#refusedNames.has(metadata.labels?.[Label.serviceName] ?? '');
+  allowed(desired: readonly Desired[]): readonly Desired[] {
+    if (this.#refusedNames.size === 0) return desired;
+    return desired.filter(
+      ({ of, object: { metadata } }) =>
+        of !== ENDPOINT_SLICES || !this.#refusedNames.has(metadata.labels?.[Label.serviceName] ?? ''),
+    );
+  }
 
   #failed(action: Action, error: unknown): void {
     const { op, of, object } = action;

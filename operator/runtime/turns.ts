@@ -52,3 +52,28 @@ export const ENDLESS: Turns = { isOver: () => false, next: () => Promise.resolve
 export async function giveWay(turns: Turns): Promise<void> {
   if (turns.isOver()) await turns.next();
 }
+
+/** Work that is done in parts: others may have a turn after each. */
+export type InParts<T> = Generator<undefined, T, undefined>;
+
+/** Objects that are looked at in one part. */
+const PART = 100;
+
+/** Looks at each of many objects, in parts. */
+export function* each<T>(objects: readonly T[], look: (object: T) => void): InParts<void> {
+  let looked = 0;
+  for (const object of objects) {
+    look(object);
+    looked += 1;
+    if (looked % PART === 0) yield;
+  }
+}
+
+/** Does work that is done in parts, in as many turns as it takes. */
+export async function inTurns<T>(work: InParts<T>, turns: Turns): Promise<T> {
+  for (;;) {
+    await giveWay(turns);
+    const part = work.next();
+    if (part.done === true) return part.value;
+  }
+}

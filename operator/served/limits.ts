@@ -4,7 +4,7 @@
  */
 import { flagOf } from '../../crds/operator-setting-names.ts';
 import type { OperatorConfig } from '../config/config.ts';
-import { bytesOf } from '../mirror/bytes.ts';
+import { sizeOf } from '../mirror/bytes.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Counted } from '../target/certain/counted.ts';
@@ -100,7 +100,7 @@ const found = ({ cluster, source, parts }: LimitsOptions): readonly (readonly [s
 ];
 
 const volumeOf = ({ services, endpoints, slices }: OwnedObjects): number =>
-  [...services, ...endpoints, ...slices].reduce((sum, object) => sum + bytesOf(object), 0);
+  [...services, ...endpoints, ...slices].reduce((sum, object) => sum + sizeOf(object), 0);
 
 const excessText = ({ what, setting, most, excess }: Counted): string | undefined =>
   excess === undefined

@@ -40,14 +40,27 @@ export const fillSlices = <A extends Address>(addresses: readonly A[]): readonly
   partsOf(treeOf(addresses));
 
 /** Divides addresses. @param addresses each of them once */
-export function treeOf<A extends Address>(addresses: readonly A[], bits = ''): SliceTree<A> {
-  if (addresses.length <= MAX_ENDPOINTS) return { bits, addresses };
+export const treeOf = <A extends Address>(addresses: readonly A[], bits = ''): SliceTree<A> =>
+  addresses.length <= MAX_ENDPOINTS
+    ? { bits, addresses }
+    : divided(
+        addresses.map((address) => ({ address, hash: hashOf(address) })),
+        bits,
+      );
+
+interface Hashed<A> {
+  readonly address: A;
+  readonly hash: Buffer;
+}
+
+function divided<A>(hashed: readonly Hashed<A>[], bits: string): SliceTree<A> {
+  if (hashed.length <= MAX_ENDPOINTS) return { bits, addresses: hashed.map(({ address }) => address) };
   const half = (bit: number): SliceTree<A> =>
-    treeOf(
-      addresses.filter((address) => isIn(address, bits, bit)),
+    divided(
+      hashed.filter(({ hash: of }) => bitAt(of, bits.length) === bit),
       `${bits}${bit}`,
     );
-  return { bits, size: addresses.length, halves: [half(0), half(1)] };
+  return { bits, size: hashed.length, halves: [half(0), half(1)] };
 }
 
 /**
@@ -90,13 +103,4 @@ const isIn = (address: Address, bits: string, bit: number): boolean => bitAt(has
 
 const bitAt = (hash: Buffer, index: number): number => ((hash[index >> 3] ?? 0) >> (7 - (index & 7))) & 1;
 
-const hashes = new WeakMap<Address, Buffer>();
-
-function hashOf(address: Address): Buffer {
-  let found = hashes.get(address);
-  if (found === undefined) {
-    const { hostname = '', ip } = address;
-    hashes.set(address, (found = hash('sha256', `${hostname} ${ip}`, 'buffer')));
-  }
-  return found;
-}
+const hashOf = ({ hostname = '', ip }: Address): Buffer => hash('sha256', `${hostname} ${ip}`, 'buffer');

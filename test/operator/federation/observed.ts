@@ -3,8 +3,9 @@ import { decideFederation } from '../../../operator/federation/decide.ts';
 import { ownedOf } from '../../../operator/federation/desired.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from '../../../operator/federation/observed.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } from '../../../operator/kube/objects.ts';
-import { type Action, plan } from '../../../operator/runtime/plan.ts';
+import type { Action } from '../../../operator/runtime/plan.ts';
 import { once } from '../runtime/once.ts';
+import { planned } from '../../support/planned.ts';
 
 /** Where clients meet the members: what there is of the federated Service. */
 export type Standing = Pick<ObservedFederation, 'live' | 'slices'>;
@@ -114,11 +115,11 @@ export const linkerds = (
 export function step(observed: ObservedFederation): { readonly actions: readonly Action[]; readonly after: Standing } {
   const { manifests } = decideFederation(observed);
   const owned = ownedOf(observed);
-  const services = plan(
+  const services = planned(
     once(manifests.services),
     owned.services.map((object) => ({ of: SERVICES, object })),
   );
-  const slices = plan(
+  const slices = planned(
     once(manifests.endpoints),
     owned.slices.map((object) => ({ of: ENDPOINT_SLICES, object })),
   );

@@ -6,8 +6,9 @@ import type { ServiceExport } from '../../../operator/target/read/mcs-objects.ts
 import type { LocalExporter, ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import { importStatus } from '../../../operator/mcs/status.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } from '../../../operator/kube/objects.ts';
-import { type Action, type Desired, plan } from '../../../operator/runtime/plan.ts';
+import type { Action, Desired } from '../../../operator/runtime/plan.ts';
 import { once } from '../runtime/once.ts';
+import { planned } from '../../support/planned.ts';
 
 /** What clients meet: the ServiceImport and what is derived from it. */
 export type Standing = Pick<ObservedImport, 'live' | 'derived' | 'podServices' | 'imported'>;
@@ -125,9 +126,9 @@ export function step(given: ObservedImport): { readonly actions: readonly Action
   const own = (of: Desired['of'], object: ServiceImport | Service | undefined) =>
     object !== undefined && isOfImport(name, object) ? [{ of, object }] : [];
   const all = [
-    plan(once(services), [...own(SERVICES, derived), ...podServices.map((object) => ({ of: SERVICES, object }))]),
-    plan(once(imports), own(SERVICE_IMPORTS, live)),
-    plan(
+    planned(once(services), [...own(SERVICES, derived), ...podServices.map((object) => ({ of: SERVICES, object }))]),
+    planned(once(imports), own(SERVICE_IMPORTS, live)),
+    planned(
       once(endpoints),
       imported.map((object) => ({ of: ENDPOINT_SLICES, object })),
     ),

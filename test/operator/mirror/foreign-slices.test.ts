@@ -4,6 +4,7 @@ import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
 import type { PassTexts } from '../../../operator/runtime/tally.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
+import { byKind } from '../../support/planned.ts';
 
 const service: Service = {
   metadata: { name: 'web-west', namespace: 'shop', uid: 'u', resourceVersion: '1' },
@@ -22,7 +23,7 @@ async function pass(goal: Partial<Goal>, outcome: Outcome = { result: 'deleted' 
       return Promise.resolve(action.op === 'clear' ? outcome : { result: 'written', object: action.object });
     },
   };
-  const steps = [{ desired: [own], owned: [own] }];
+  const steps = [{ desired: [own], owned: byKind([own]) }];
   const whole = { steps, isPartial: false, isBlocked: false, foreign, ...goal };
   const context = { applier, conflictRetryMs: 30_000, random: () => 0, texts: TEXTS };
   return { ...(await takeStep(whole, context, new AbortController().signal)), did };
@@ -48,14 +49,14 @@ it('clears it although all that is not desired is retained (C1, C3)', async () =
 
 it('does so in the pass after what it writes: the Service may have had a selector (C3)', async () => {
   const selecting = { ...service, spec: { ...service.spec, selector: { app: 'web' } } };
-  const steps = [{ desired: [own], owned: [{ of: SERVICES, object: selecting }] }];
+  const steps = [{ desired: [own], owned: byKind([{ of: SERVICES, object: selecting }]) }];
   const { did, again } = await pass({ steps });
   expect(did).toEqual(['update Service web-west']);
   expect(again).toBe(true);
 });
 
 it('leaves the slices of a Service that goes to the garbage collector of Kubernetes (C3)', async () => {
-  const steps = [{ desired: [], owned: [own] }];
+  const steps = [{ desired: [], owned: byKind([own]) }];
   expect((await pass({ steps })).did).toEqual(['delete Service web-west']);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiJson } from '../../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { writable } from '../../../operator/mirror/manifests.ts';
+import { desiredOf, writable } from '../../../operator/mirror/manifests.ts';
 
 const metadata = (name: string) => ({ namespace: 'shop', name });
 const service: ApiJson = { apiVersion: 'v1', kind: 'Service', metadata: metadata('web-west'), spec: {} };
@@ -15,10 +15,8 @@ const stray = { metadata: { ...metadata('web-west-ipv6'), uid: 'u2' }, addressTy
 
 const written = (services: readonly Service[], slices: readonly EndpointSlice[], isForeign = false) => {
   const owned = { services, endpoints: [], slices };
-  const { isPartial: _, ...found } = writable({ owned, namespace: 'shop', isForeign: () => isForeign }, 'web-west', [
-    service,
-    slice,
-  ]);
+  const observed = { owned, namespace: 'shop', isForeign: () => isForeign };
+  const { isPartial: _, ...found } = writable(observed, 'web-west', desiredOf([service, slice]));
   return [found.services.map(({ object }) => object), found.endpoints.map(({ object }) => object)];
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { Applier } from '../../../operator/runtime/applier.ts';
-import { type Action, type Desired, type Owned, plan } from '../../../operator/runtime/plan.ts';
+import type { Action, Desired, Owned } from '../../../operator/runtime/plan.ts';
 import type { Preconditions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import {
@@ -12,6 +12,7 @@ import {
   SERVICES,
 } from '../../../operator/kube/objects.ts';
 import { fenceable } from '../../support/fenced.ts';
+import { planned } from '../../support/planned.ts';
 
 const OURS = { owner: 'us' };
 
@@ -72,7 +73,7 @@ describe('plan', () => {
       ['create a', 'delete a'],
     ],
   ])('is %s', (_, desired, owned, expected) => {
-    expect(plan(desired, owned).map(({ op, object }) => `${op} ${object.metadata.name}`)).toEqual(expected);
+    expect(planned(desired, owned).map(({ op, object }) => `${op} ${object.metadata.name}`)).toEqual(expected);
   });
 });
 
@@ -201,7 +202,7 @@ function setUp(object?: Service, slice?: KubeObject) {
   const make = async (...wanted: readonly Service[]) => {
     const there = server.object;
     const results: string[] = [];
-    for (const action of plan(wanted.map(want), there === undefined ? [] : [own(there)])) {
+    for (const action of planned(wanted.map(want), there === undefined ? [] : [own(there)])) {
       results.push((await execute(action)).result);
     }
     return results;

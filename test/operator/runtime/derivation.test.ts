@@ -9,6 +9,7 @@ import type { Goal } from '../../../operator/runtime/pass.ts';
 import type { PassTexts, Reason } from '../../../operator/runtime/tally.ts';
 import type { Action } from '../../../operator/runtime/plan.ts';
 import { recordingLog } from '../link/recorded.ts';
+import { byKind } from '../../support/planned.ts';
 
 const REASON: Reason = { reason: 'Test', message: '' };
 const TEXTS: PassTexts<Reason> = {
@@ -255,7 +256,9 @@ describe('a step', () => {
     };
     const headless = { ...service('a'), spec: { clusterIP: 'None' } };
     const goal: Goal = {
-      steps: [{ desired: [{ of: SERVICES, object: headless }], owned: [{ of: SERVICES, object: service('a') }] }],
+      steps: [
+        { desired: [{ of: SERVICES, object: headless }], owned: byKind([{ of: SERVICES, object: service('a') }]) },
+      ],
       isPartial: false,
       isBlocked: false,
       unreplaced: (names) => Promise.resolve(create(`kept for ${[...names].join()}`)),

@@ -5,8 +5,9 @@ import { MIRROR_TEXTS } from '../../../operator/mirror/goal.ts';
 import { type Goal, takeStep } from '../../../operator/runtime/pass.ts';
 import type { Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action, Desired, Owned } from '../../../operator/runtime/plan.ts';
+import { byKind } from '../../support/planned.ts';
 
-it('plans each step in a turn of its own while turns are over, as one may be of thousands of pods (E10)', async () => {
+it('gives the loop back before each step is planned, as one may be of thousands of pods (E10)', async () => {
   const log: string[] = [];
   const stepOf = (name: string) => ({
     get desired() {
@@ -25,7 +26,7 @@ it('plans each step in a turn of its own while turns are over, as one may be of 
     },
     new AbortController().signal,
   );
-  expect(log).toEqual(['turn', 'services', 'turn', 'endpoints']);
+  expect(log).toEqual(['services', 'turn', 'endpoints', 'turn']);
 });
 
 const SIGNAL = new AbortController().signal;
@@ -108,9 +109,9 @@ const deletedWhere = async (outcomeOf: (action: Action) => Outcome | Error) => {
           of: SERVICES,
           object: { metadata: { ...metadata, name, labels: { a: 'b' } } },
         })),
-        owned: names.map((name) => ({ of: SERVICES, object: { metadata: { ...labelled, name } } })),
+        owned: byKind(names.map((name) => ({ of: SERVICES, object: { metadata: { ...labelled, name } } }))),
       },
-      { desired: [], owned: names.map((name) => sliceOf(name, `${name}-ipv4`)) },
+      { desired: [], owned: byKind(names.map((name) => sliceOf(name, `${name}-ipv4`))) },
     ],
     isPartial: false,
     isBlocked: false,
@@ -155,7 +156,7 @@ it.each<[string, Action['op'], Outcome | Error, readonly string[]]>([
     steps: [
       {
         desired: [sliceWithPorts(west, 8080)],
-        owned: [...(op === 'update' ? [sliceWithPorts(west, 80)] : []), ...left],
+        owned: byKind([...(op === 'update' ? [sliceWithPorts(west, 80)] : []), ...left]),
       },
     ],
     isPartial: false,
@@ -182,7 +183,7 @@ const pods = (names: readonly string[], given: Partial<Goal> = {}): Goal => ({
           ? { of: SERVICES, object: { metadata: { ...metadata, name, labels: { a: 'b' } } } }
           : keeping(name),
       ),
-      owned: ['web-0', 'web-1'].map((name) => ({ of: SERVICES, object: { metadata: { ...labelled, name } } })),
+      owned: byKind(['web-0', 'web-1'].map((name) => ({ of: SERVICES, object: { metadata: { ...labelled, name } } }))),
     },
   ],
   isPartial: false,
@@ -212,7 +213,7 @@ it('keeps what could not be replaced up to date by what is known then (L119)', a
   const headless = { metadata, spec: { clusterIP: 'None' } };
   const live = { metadata: labelled, spec: { clusterIP: '10.96.0.1' } };
   const replacing = (gateway: 'alive' | 'dead'): Goal => ({
-    steps: [{ desired: [{ of: SERVICES, object: headless }], owned: [{ of: SERVICES, object: live }] }],
+    steps: [{ desired: [{ of: SERVICES, object: headless }], owned: byKind([{ of: SERVICES, object: live }]) }],
     isPartial: false,
     isBlocked: false,
     unreplaced: () => Promise.resolve({ ...mirror(gateway), steps: mirror(gateway).steps.slice(1) }),
@@ -245,8 +246,8 @@ it.each<[string, Error, readonly string[]]>([
   const former = ['db-0', 'db-1'].map((pod) => ({ of: SERVICES, object: ofPod(`${pod}-read-west`, pod) }));
   const goal: Goal = {
     steps: [
-      { desired: [{ of: SERVICES, object: ofPod('db-0-west', 'db-0') }], owned: former },
-      { desired: [], owned: ['db-0-read-west', 'db-1-read-west'].map(endpoints) },
+      { desired: [{ of: SERVICES, object: ofPod('db-0-west', 'db-0') }], owned: byKind(former) },
+      { desired: [], owned: byKind(['db-0-read-west', 'db-1-read-west'].map(endpoints)) },
     ],
     isPartial: false,
     isBlocked: false,
