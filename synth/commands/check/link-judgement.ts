@@ -1,5 +1,6 @@
 /** What the judgements of Links have in common. Pure. */
-import { writeLeaseName } from '../../../crds/wire.ts';
+import { OPERATOR_LEASE, writeLeaseName } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
 import type { LinkCondition } from '../common/link-status.ts';
 import type { Place } from '../common/remedies.ts';
 import { error, type Finding, type Judgement, judged, skipped, warning } from './check-type.ts';
@@ -42,8 +43,13 @@ const outdated = (link: LinkFacts, { heartbeats, namespace }: Survey): string | 
   if (isHeldByAnother(link)) return 'the operator stands by for the Link';
   if (!heartbeats.ok) return 'whether an operator serves the Link is not known';
   if (link.namespace !== namespace) return `its Lease is in namespace ${link.namespace}`;
-  const isServed = heartbeats.value.get(writeLeaseName(link.name))?.isAlive === true;
-  return isServed ? undefined : 'nobody serves the Link: what it reports may be old';
+  const beat = heartbeats.value.get(writeLeaseName(link.name));
+  if (beat?.isAlive !== true) return 'nobody serves the Link: what it reports may be old';
+  // One that elects no leader has no Lease of its own.
+  const { holder: operator = beat.holder } = heartbeats.value.get(OPERATOR_LEASE) ?? {};
+  return beat.holder === operator
+    ? undefined
+    : `its Lease is held by ${cut(beat.holder)}, which is not the operator that reports: what it reports may be old`;
 };
 
 /** What was found in what a Link reports. Nothing found says nothing where the report may be old. */

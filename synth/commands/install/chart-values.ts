@@ -94,6 +94,10 @@ const resourcesOf = (given: Resources | ChartResources): Resources => {
   return { requests: part('request'), limits: part('limit') };
 };
 
+const isSecretName = (given: unknown): boolean =>
+  typeof given === 'string' ||
+  (typeof given === 'object' && given !== null && 'name' in given && typeof given.name === 'string');
+
 /** Names of Secrets, as pods refer to them. */
 const namesOf = (given: readonly (string | { readonly name: string })[]): readonly string[] =>
   given.map((each) => (typeof each === 'string' ? each : each.name));
@@ -153,7 +157,7 @@ export const CHART_VALUES: readonly ChartValue[] = [
     (secrets) => both({ imagePullSecrets: namesOf(secrets) }),
     {
       note: 'and `operator.imagePullSecrets`',
-      problem: (given) => (Array.isArray(given) ? undefined : 'must be a list of names'),
+      problem: (given) => (Array.isArray(given) && given.every(isSecretName) ? undefined : 'must be a list of names'),
     },
   ),
   taken('revisionHistoryLimit', 3, (revisionHistoryLimit) => both({ revisionHistoryLimit }), {

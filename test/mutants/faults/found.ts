@@ -1086,4 +1086,20 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'it is memory, in hundreds of watches; shared-limit.test.ts',
   },
+  {
+    rule: 'L225',
+    by: 'a reading of the code',
+    defects: [
+      'L225 what a Link reports is true while anybody renews its Lease',
+      'L225 an operator that elects no leader is dead',
+      'L225 what a status has no room for is missing',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L226',
+    by: 'a reading of the code',
+    defects: ['L226 names of Secrets in values are taken as they come'],
+    outside: 'it is a command; its tests',
+  },
 ];

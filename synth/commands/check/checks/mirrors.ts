@@ -1,6 +1,7 @@
 /** Checks of mirrors: each export has one, with endpoints, and each mirror has a Link. */
 import { Label, mirrorName } from '../../../../crds/wire.ts';
 import type { Service } from '../../../../operator/kube/objects.ts';
+import { MAX_ENTRIES } from '../../../../operator/mirror/status.ts';
 import { reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped } from '../check-type.ts';
 import { servesLinks } from '../crd-fields.ts';
@@ -98,8 +99,13 @@ const completeFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
   });
   const isHeld = link.conditions?.get('PruneHeld')?.status === 'True';
   const stale = [...mirrors.keys()].filter((mirror) => !isHeld && !wanted.has(mirror));
+  // What is not listed may be refused, too.
+  const isListed = explained.size < MAX_ENTRIES;
+  if (!isListed && missing.length > 0 && stale.length === 0) {
+    return notJudged(`its status has room for ${MAX_ENTRIES} Services that are not mirrored, and there are more`);
+  }
   return [
-    ...missing,
+    ...(isListed ? missing : []),
     ...stale.map((mirror) =>
       error(
         `Service ${mirror}`,

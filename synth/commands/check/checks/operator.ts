@@ -1,4 +1,5 @@
 /** Checks of the operator: installed, running, leading, with its rights, and alone. */
+import { flagOf } from '../../../../crds/operator-setting-names.ts';
 import { Label, OPERATOR_CONTAINER, OPERATOR_LEASE, OPERATOR_NAME, writeLeaseName } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import type { Heartbeat } from '../heartbeat.ts';
@@ -59,6 +60,14 @@ const runningFindings = (survey: Survey, deployment: Deployment): readonly Findi
   const reason = [`${available} of ${wanted} pods are available`, ...troubles].join('; ');
   const remedy = `see its pods: ${byKubectl(survey, '-n', survey.namespace, 'describe', 'pods')}`;
   return [available === 0 ? error(titleOf(survey), reason, remedy) : warning(titleOf(survey), reason, remedy)];
+};
+
+/** Whether the operator elects no leader, and has no Lease of its own. */
+const isAlone = (survey: Survey): boolean => {
+  const containers = operatorOf(survey)?.spec?.template?.spec?.containers ?? [];
+  const args = containers.flatMap((container) => container.args ?? []);
+  const isLeft = survey.heartbeats.ok && survey.heartbeats.value.has(OPERATOR_LEASE);
+  return !isLeft && args.includes(flagOf('leaderElect').replace('--', '--no-'));
 };
 
 const leaseFindings = (beat: Heartbeat | undefined, object: string, remedy: string): readonly Finding[] => {
@@ -183,6 +192,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
       const { heartbeats, namespace } = survey;
       if (!heartbeats.ok) return skipped('Leases cannot be read');
       if (isWithoutNamespace(survey)) return NO_NAMESPACE;
+      if (isAlone(survey)) return skipped('the operator elects no leader (--no-leader-elect)');
       const remedy = `no operator leads: ${operatorPods(survey)}; and ${operatorLog(survey)}`;
       return judged(
         leaseFindings(heartbeats.value.get(OPERATOR_LEASE), `Lease ${namespace}/${OPERATOR_LEASE}`, remedy),

@@ -549,6 +549,79 @@ describe('the Lease of a Link', () => {
   });
 });
 
+describe('exports without a mirror (L225)', () => {
+  /** A Link whose status lists so many Services that are not mirrored, of 600 exports that have no mirror. */
+  const listing = (entries: number) => {
+    const exports = Array.from({ length: 600 }, (_, at) => ({
+      ...{ key: `shop/s${at}`, namespace: 'shop', name: `s${at}` },
+      ...({ mode: 'gateway', isReady: true } as const),
+    }));
+    const mirrorServices = exports.slice(0, entries).map(({ namespace, name }) => ({
+      remoteRef: { namespace, name },
+      conditions: [{ type: 'Mirrored', status: 'False', reason: 'LimitExceeded', message: 'too many' }],
+    }));
+    const { object } = linkFacts();
+    const changed = { object: { ...object, status: { mirrorServices } }, target: target({ exports: read(exports) }) };
+    const [complete] = runChecks(CHECKS, facts({}, linkFacts(changed))).filter(({ id }) => id === 'mirrors-complete');
+    return [complete?.findings.length, complete?.skipped ?? ''];
+  };
+
+  test('are missing unless the status says why', () => {
+    expect(listing(499)).toEqual([101, '']);
+  });
+
+  test('are not known to be missing where the status has no room for more that are refused', () => {
+    expect(listing(500)).toEqual([0, expect.stringContaining('has room for 500 Services')]);
+  });
+});
+
+describe('an operator that elects no leader (L225)', () => {
+  const alone = (args: readonly string[]) => {
+    const containers = [{ name: 'controller', image: 'linkspan:0.1.0', args }];
+    const { spec } = operatorDeployment();
+    return facts({
+      deployments: read([operatorDeployment({ spec: { ...spec, template: { spec: { containers } } } })]),
+      heartbeats: read(
+        new Map([['service-mirror-write-west', heartbeat('service-mirror-write-west', 'linkspan-operator-a')]]),
+      ),
+    });
+  };
+
+  test('has no Lease of its own', () => {
+    expect(found(alone(['operator', '--no-leader-elect']))).toEqual([]);
+  });
+
+  test('is known by its flag: another has one', () => {
+    expect(found(alone(['operator']))).toEqual([expect.stringMatching(/^operator-leads error .*not found/)]);
+  });
+});
+
+describe('what a Link reports while another holds its Lease (L225)', () => {
+  const by = (holder: string, status: string) =>
+    facts(
+      {
+        heartbeats: read(
+          new Map([
+            ['linkspan-operator', heartbeat('linkspan-operator', 'linkspan-operator-a')],
+            ['service-mirror-write-west', heartbeat('service-mirror-write-west', holder)],
+          ]),
+        ),
+      },
+      linkFacts({ conditions: conditions({ GatewayAlive: { status } }) }),
+    );
+  const passed = (survey: ReturnType<typeof facts>) =>
+    runChecks(CHECKS, survey).filter(({ id }) => id === 'gateway-alive');
+
+  test('is not relied on: it may be old', () => {
+    expect(passed(by('linkspan-operator-a', 'True'))).toEqual([expect.objectContaining({ result: 'success' })]);
+    const [judged] = passed(by('controller-west-abc', 'True'));
+    expect([judged?.result, judged?.skipped]).toEqual([
+      'skipped',
+      expect.stringContaining('which is not the operator that reports'),
+    ]);
+  });
+});
+
 describe('federated Services', () => {
   const entry = (name: string, reason: string) => ({
     remoteRef: { namespace: 'shop', name },

@@ -120,7 +120,10 @@ describe('is refused', () => {
       { serviceMirrorAdditionalEnv: { A: 'b' } },
       'serviceMirrorAdditionalEnv: must be a list of variables, each with name and value ()',
     ],
-    [{ imagePullSecrets: 'registry' }, 'imagePullSecrets: must be a list of names ()'],
+    ...['registry', [null], [{}], [3]].map((imagePullSecrets): [Values, string] => [
+      { imagePullSecrets },
+      'imagePullSecrets: must be a list of names ()',
+    ]),
     [{ commonLabels: ['a'] }, 'commonLabels: must be a map of labels ()'],
   ])('%j', (values, line) => {
     expect(lines(values)).toEqual([line]);
