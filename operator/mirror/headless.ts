@@ -44,6 +44,8 @@ export function headless(
   if (groups === undefined) return UNFINISHED;
   const listed = new Map([...groups].map(([at, group]) => [at, group.listed]));
   const mirror = render.mirror(endpoints && { identity: observed.gateway?.identity, kind: link.endpointsKind }, listed);
+  if (mirror === undefined) return UNFINISHED;
+  render.finish();
   return merged([
     ...[...groups.values()].map(({ manifests }) => manifests),
     writable(observed, mirrorName(name, link.cluster), mirror),

@@ -50,20 +50,36 @@ export type DecideGroup = (group: Group<TargetHost>, before: ReadonlyMap<string,
 interface Decided {
   readonly hosts: Group<TargetHost>;
   readonly of: OfPods;
+  /** In which decision, of as many turns as that takes, it was decided; undefined if it is to be again. */
+  readonly round: number | undefined;
 }
+
+/** Pods that are looked at in any case before the loop is given back. */
+const LEAST_PODS = 20;
 
 const NOTHING_RENDERED: ReadonlyMap<string, RenderedPod> = new Map();
 
 export class PodGroups {
+  readonly #isTurnOver: () => boolean;
   #decided: ReadonlyMap<number, Decided> = new Map();
   #under: Circumstances | undefined;
+  /** Another one begins with {@link finish}. */
+  #round = 0;
+
+  /** @param isTurnOver reports whether the rest is left for the next turn */
+  constructor(isTurnOver: () => boolean) {
+    this.#isTurnOver = isTurnOver;
+  }
 
   /** Number of pods that are remembered. */
   get size(): number {
     return [...this.#decided.values()].reduce((sum, { of }) => sum + of.rendered.size, 0);
   }
 
-  /** Returns what is decided about each group; undefined if a part is left for the next turn. */
+  /**
+   * Returns what is decided about each group; undefined if a part is left for the next turn. What was decided in the
+   * turns before stands if nothing of it has changed meanwhile.
+   */
   decide(
     hosts: ByHostname<TargetHost>,
     now: Circumstances,
@@ -72,15 +88,31 @@ export class PodGroups {
     this.#reconsider(now);
     const decided = new Map<number, Decided>();
     let isUnfinished = false;
+    let looked = 0;
     for (const [at, group] of hosts.groups) {
       const before = this.#decided.get(at);
-      const stands = before !== undefined && before.hosts === group && before.of.isFinal;
-      const of = stands ? before.of : decide(group, before?.of.rendered ?? NOTHING_RENDERED);
+      const stands = before !== undefined && this.#stands(before, group);
+      isUnfinished ||= !stands && looked >= LEAST_PODS && mayPause(now) && this.#isTurnOver();
+      if (stands || isUnfinished) {
+        if (before !== undefined) decided.set(at, before);
+        continue;
+      }
+      const of = decide(group, before?.of.rendered ?? NOTHING_RENDERED);
+      looked += group.size;
       isUnfinished ||= of.isUnfinished;
-      decided.set(at, stands ? before : { hosts: group, of: of.isUnfinished ? { ...of, isFinal: false } : of });
+      decided.set(at, { hosts: group, of, round: of.isUnfinished ? undefined : this.#round });
     }
     this.#decided = decided;
     return isUnfinished ? undefined : new Map([...decided].map(([at, { of }]) => [at, of]));
+  }
+
+  /** All that depends on the groups has been decided, too: the next decision begins anew. */
+  finish(): void {
+    this.#round += 1;
+  }
+
+  #stands({ hosts, of, round }: Decided, group: Group<TargetHost>): boolean {
+    return hosts === group && round !== undefined && (of.isFinal || round === this.#round);
   }
 
   /** Lets nothing stand that was decided under other circumstances. */
@@ -90,11 +122,14 @@ export class PodGroups {
     const isSame = before !== undefined && areSame(before, now);
     const changed = isSame ? groupsOfChanged(before.services, now) : undefined;
     if (changed?.size === 0) return;
-    const open = ([at, { hosts, of }]: [number, Decided]): [number, Decided] =>
-      changed === undefined || changed.has(at) ? [at, { hosts, of: { ...of, isFinal: false } }] : [at, { hosts, of }];
+    const open = ([at, each]: [number, Decided]): [number, Decided] =>
+      changed === undefined || changed.has(at) ? [at, { ...each, round: undefined }] : [at, each];
     this.#decided = new Map([...this.#decided].map(open));
   }
 }
+
+/** Whether what is decided in this turn can stand in the next one; see {@link areSame}. */
+const mayPause = ({ gateway }: Circumstances): boolean => gateway !== undefined;
 
 const areSame = (a: Circumstances, b: Circumstances): boolean =>
   a.revision === b.revision &&

@@ -37,9 +37,11 @@ interface OfSlice {
 }
 
 export class RenderedHeadless {
+  readonly #isTurnOver: () => boolean;
   /** All but the pods, as JSON. */
   #common = '';
-  #listed = NOBODY;
+  /** The pods of {@link #desired}; undefined while it has to be rendered. */
+  #listed: ListedPods | undefined;
   #desired = desiredOf([]);
   readonly #slices = new HeadlessSlices();
   /** What {@link #slices} holds. */
@@ -47,44 +49,67 @@ export class RenderedHeadless {
   /** By the suffixes of slices. */
   #rendered: ReadonlyMap<string, OfSlice> = new Map();
 
+  /** @param isTurnOver reports whether the rest is left for the next turn */
+  constructor(isTurnOver: () => boolean) {
+    this.#isTurnOver = isTurnOver;
+  }
+
   /**
-   * Returns what is desired of the mirror; what of it does not change is the same.
+   * Returns what is desired of the mirror, in which is the same what does not change; undefined if some of it is left for
+   * the next turn.
    * @param endpoints undefined if it gets none
    * @throws InvalidPropsError as the construct does
    */
-  desired(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): DesiredObjects {
+  desired(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): DesiredObjects | undefined {
     const common = JSON.stringify([shared, endpoints]);
-    const isSameCommon = common === this.#common;
-    if (isSameCommon && areSame(listed, this.#listed)) return this.#desired;
-    if (!isSameCommon) this.#rendered = new Map();
-    this.#desired =
+    if (common !== this.#common) {
+      this.#common = common;
+      this.#rendered = new Map();
+    } else if (this.#listed !== undefined && areSame(listed, this.#listed)) return this.#desired;
+    this.#listed = undefined;
+    const desired =
       endpoints?.kind === 'slices'
         ? this.#inSlices(shared, endpoints, listed)
         : rendered(shared, WHOLE, endpoints && { ...endpoints, subsets: mergedSubsets(listed.values()) });
-    this.#common = common;
+    if (desired === undefined) return undefined;
+    this.#desired = desired;
     this.#listed = listed;
-    return this.#desired;
+    return desired;
   }
 
-  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): DesiredObjects {
+  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): DesiredObjects | undefined {
     this.#slices.change(beside(this.#sliced, listed), beside(listed, this.#sliced));
     this.#sliced = listed;
     const slices = new Map<string, OfSlice>();
     const whole = this.#rendered.get(WHOLE);
     slices.set(WHOLE, whole ?? { addresses: [], ports: '', desired: rendered(shared, WHOLE, undefined) });
-    for (const part of this.#slices.parts()) slices.set(part.suffix, this.#slice(shared, endpoints, part));
+    let isUnfinished = false;
+    let anew = 0;
+    for (const part of this.#slices.parts()) {
+      const before = this.#rendered.get(part.suffix);
+      const isSame = before !== undefined && isOf(before, part);
+      isUnfinished ||= !isSame && anew > 0 && this.#isTurnOver();
+      if (isSame || isUnfinished) {
+        if (before !== undefined) slices.set(part.suffix, before);
+        continue;
+      }
+      slices.set(part.suffix, slice(shared, endpoints, part));
+      anew += 1;
+    }
     this.#rendered = slices;
-    return joined([...slices.values()].map(({ desired }) => desired));
-  }
-
-  #slice(shared: SharedProps, endpoints: CommonEndpoints, { suffix, subset }: HeadlessMirrorPart): OfSlice {
-    const { addresses } = subset;
-    const ports = JSON.stringify(subset.ports);
-    const before = this.#rendered.get(suffix);
-    if (before?.ports === ports && areSameAddresses(before.addresses, addresses)) return before;
-    return { addresses, ports, desired: rendered(shared, suffix, { ...endpoints, subsets: [subset] }) };
+    return isUnfinished ? undefined : joined([...slices.values()].map(({ desired }) => desired));
   }
 }
+
+/** Whether a part has been rendered as it is. */
+const isOf = ({ addresses, ports }: OfSlice, { subset }: HeadlessMirrorPart): boolean =>
+  ports === JSON.stringify(subset.ports) && areSameAddresses(addresses, subset.addresses);
+
+const slice = (shared: SharedProps, endpoints: CommonEndpoints, { suffix, subset }: HeadlessMirrorPart): OfSlice => ({
+  addresses: subset.addresses,
+  ports: JSON.stringify(subset.ports),
+  desired: rendered(shared, suffix, { ...endpoints, subsets: [subset] }),
+});
 
 /** Whether two hold the very same groups. */
 const areSame = (a: ListedPods, b: ListedPods): boolean =>

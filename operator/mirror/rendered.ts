@@ -95,7 +95,7 @@ export class Rendered {
       before?.shared === shared
         ? before
         : {
-            ...{ shared, pods: new PodGroups(), mirror: new RenderedHeadless() },
+            ...{ shared, pods: new PodGroups(this.#isTurnOver), mirror: new RenderedHeadless(this.#isTurnOver) },
             settled: { services: new Settled(), endpoints: new Settled() },
           };
     this.#services.set(key, known);
@@ -148,9 +148,14 @@ export class ServiceRender {
     return { props: given, result: this.#renderPod(given) };
   }
 
-  /** Returns the headless mirror. */
-  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): DesiredObjects {
+  /** Returns the headless mirror; undefined if some of it is left for the next turn. */
+  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): DesiredObjects | undefined {
     return this.#known.mirror.desired(this.#shared, endpoints, listed);
+  }
+
+  /** All of it has been rendered. */
+  finish(): void {
+    this.#known.pods.finish();
   }
 
   #renderPod(given: PodProps): RenderedPod['result'] {

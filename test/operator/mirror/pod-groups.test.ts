@@ -13,13 +13,14 @@ const SERVICE = headlessService();
 /** A headless Service with pods in slices, decided about again and again; which pods are looked at is counted. */
 class Decided {
   readonly claims = new NameClaims();
-  readonly #rendered = new Rendered();
+  readonly #rendered: Rendered;
   slices: readonly EndpointSlice[];
   services: readonly Service[];
   /** Number of pods that were looked at with the last decision. */
   pods = 0;
 
-  constructor(pods: number) {
+  constructor(pods: number, rendered = new Rendered()) {
+    this.#rendered = rendered;
     for (const cluster of ['west', 'bar-west'])
       this.claims.join(cluster, { createdAt: cluster === 'west' ? '2026' : '2025', name: cluster }, () => undefined);
     this.slices = Array.from({ length: pods / IN_SLICE }, (_, at) => sliceOf(at));
@@ -46,10 +47,13 @@ class Decided {
 
   /** What is desired, by kind and name. */
   objects(rendered?: Rendered): ReadonlyMap<string, object> {
-    const { services, endpoints } = this.decide(rendered).manifests;
-    return new Map([...services, ...endpoints].map(({ object }) => [`${object.kind} ${object.metadata.name}`, object]));
+    return named(this.decide(rendered).manifests);
   }
 }
+
+/** Desired objects by kind and name. */
+const named = ({ services, endpoints }: Decision['manifests']): ReadonlyMap<string, object> =>
+  new Map([...services, ...endpoints].map(({ of, object }) => [`${of.kind} ${object.metadata.name}`, object]));
 
 const ipOf = (at: number): string => `10.96.${at >> 8}.${at & 255}`;
 
@@ -130,5 +134,54 @@ describe('what was decided of pods does not stand', () => {
     const before = addresses();
     service.services = service.services.slice(1);
     expect(addresses()).toBe(before - 1);
+  });
+});
+
+describe('a decision about all pods of a Service', () => {
+  /** A Service none of whose endpoint mirrors is there, so that nothing stands; each turn is over at once. */
+  const unwritten = (pods: number): Decided => {
+    const service = new Decided(pods, new Rendered({ isTurnOver: () => true }));
+    service.services = [];
+    return service;
+  };
+  /** Decides in turns. Returns how many pods were looked at in each. */
+  const inTurns = (service: Decided, between: (turn: number) => void = () => undefined) => {
+    const looked: number[] = [];
+    for (let turn = 0; ; turn += 1) {
+      const { manifests } = service.decide();
+      looked.push(service.pods);
+      if (manifests.isUnfinished !== true) return { looked, manifests };
+      between(turn);
+    }
+  };
+
+  it('is made in turns, be they rendered before or not, and looks at each pod once or twice (E10)', () => {
+    const service = unwritten(1_000);
+    // Every other pod is in the headless mirror, which is rendered in turns, too.
+    for (const services of [[], new Decided(1_000).services.filter((_, at) => at % 2 === 0)]) {
+      service.services = services;
+      for (let again = 0; again < 2; again += 1) {
+        const { looked } = inTurns(service);
+        expect(Math.max(...looked)).toBeLessThan(60);
+        // A group that is rendered in two turns is looked at twice.
+        expect(looked.reduce((sum, each) => sum + each, 0)).toBeLessThan(2_000);
+      }
+    }
+  });
+
+  it('comes to what is decided at once, whatever changes between the turns', () => {
+    for (let seed = 1; seed <= 5; seed += 1) {
+      const service = unwritten(250);
+      const half = new Decided(250).services.filter((_, at) => at % 2 === 0);
+      service.services = half;
+      inTurns(service);
+      const { manifests } = inTurns(service, (turn) => {
+        const at = turn % 5;
+        if (turn % 3 === seed % 3) service.slices = service.slices.with(at, sliceOf(at, (turn * seed) % IN_SLICE));
+        if (turn === seed) service.services = half.slice(seed);
+        if (turn === 2 * seed) service.services = half;
+      });
+      expect(named(manifests)).toEqual(service.objects(new Rendered()));
+    }
   });
 });

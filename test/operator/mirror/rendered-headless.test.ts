@@ -50,8 +50,8 @@ function listedOf(subsets: readonly HeadlessMirrorSubset[]): ListedPods {
   return groups;
 }
 
-const objectsOf = ({ services, endpoints }: DesiredObjects): readonly KubeObject[] =>
-  [...services, ...endpoints].map(({ object }) => object);
+const objectsOf = (desired: DesiredObjects | undefined): readonly KubeObject[] =>
+  [...(desired?.services ?? []), ...(desired?.endpoints ?? [])].map(({ object }) => object);
 
 /** Renders in parts. */
 function inParts(rendered: RenderedHeadless, given: HeadlessMirrorEndpoints | undefined): readonly KubeObject[] {
@@ -67,12 +67,12 @@ const byName = <T extends { readonly metadata: { readonly name: string } }>(obje
 describe('a headless mirror that is rendered in parts (E10)', () => {
   it.each([0, 1, 100, 101, PODS])('is what its construct renders at once, with %i pods', (pods) => {
     for (const endpoints of [endpointsOf(pods), endpointsOf(pods, 'endpoints'), undefined]) {
-      expect(inParts(new RenderedHeadless(), endpoints)).toEqual(whole(endpoints));
+      expect(inParts(new RenderedHeadless(() => false), endpoints)).toEqual(whole(endpoints));
     }
   });
 
   it('is that whatever it was before: pods that come and go, and change their ports or addresses', () => {
-    const rendered = new RenderedHeadless();
+    const rendered = new RenderedHeadless(() => false);
     const on = (port: number) => [{ name: 'http', port }];
     for (let step = 0; step < 60; step += 1) {
       // Sizes about those at which slices are divided and joined.
@@ -88,7 +88,7 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
   });
 
   it('is the same while nothing of it changes', () => {
-    const rendered = new RenderedHeadless();
+    const rendered = new RenderedHeadless(() => false);
     const before = inParts(rendered, endpointsOf(PODS));
     const after = inParts(rendered, endpointsOf(PODS));
     expect(after).toHaveLength(before.length);
@@ -96,7 +96,7 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
   });
 
   it('has one slice rendered anew as a pod goes, or as its address changes', () => {
-    const rendered = new RenderedHeadless();
+    const rendered = new RenderedHeadless(() => false);
     const { subsets, ...endpoints } = endpointsOf(PODS);
     const [first, ...others] = subsets;
     for (const changed of [
@@ -112,12 +112,30 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
   });
 
   it('is rendered anew as a whole when what all its objects have in common changes', () => {
-    const rendered = new RenderedHeadless();
+    const rendered = new RenderedHeadless(() => false);
     const { subsets, ...endpoints } = endpointsOf(PODS);
     const before = objectsOf(rendered.desired(SHARED, endpoints, listedOf(subsets)));
     const shared = { ...SHARED, labels: { team: 'shop' } };
     const objects = objectsOf(rendered.desired(shared, endpoints, listedOf(subsets)));
     expect(objects.some((each) => before.includes(each))).toBe(false);
     expect(objects.every(({ metadata }) => metadata.labels?.['team'] === 'shop')).toBe(true);
+  });
+
+  it('is rendered in turns, a slice at least in each, whatever changes between them', () => {
+    const rendered = new RenderedHeadless(() => true);
+    const turns: number[] = [];
+    for (const pods of [PODS, PODS - 150, PODS]) {
+      const { subsets, ...endpoints } = endpointsOf(pods);
+      let desired: DesiredObjects | undefined;
+      for (let turn = 1; desired === undefined; turn += 1) {
+        // After one turn, there is one pod less.
+        const now = turn === 1 ? subsets.map((each) => ({ ...each, addresses: each.addresses.slice(1) })) : subsets;
+        desired = rendered.desired(SHARED, endpoints, listedOf(now));
+        if (desired !== undefined) turns.push(turn);
+        expect(turn).toBeLessThan(50);
+      }
+      expect(byName(objectsOf(desired))).toEqual(byName(whole(endpointsOf(pods))));
+    }
+    expect(Math.min(...turns)).toBeGreaterThan(1);
   });
 });
