@@ -3,6 +3,7 @@ import type { Service } from '../../../operator/kube/objects.ts';
 import { enterClaims } from '../../../operator/mirror/claims.ts';
 import { decide, type Decision } from '../../../operator/mirror/decide.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
+import { groupOf } from '../../../operator/mirror/by-hostname.ts';
 import { Rendered } from '../../../operator/mirror/rendered.ts';
 import {
   headlessService,
@@ -109,6 +110,17 @@ describe('what is rendered for the pods of a headless Service', () => {
     const { turns, decision } = inTurns(controlled);
     expect(turns).toBe(2);
     expect(decision.manifests.services).toHaveLength(PODS + 1);
+  });
+
+  it('is rendered in turns where all are looked at together, too (E10)', () => {
+    const controlled = new Controlled(new Rendered({ isTurnOver: () => true }));
+    const together = Array.from({ length: 20_000 }, (_, at) => `web-${at}`).filter((name) => groupOf(name) === 0);
+    expect(together.length).toBeGreaterThan(60);
+    const slices = [targetSlice(together.slice(0, 60).map((hostname) => ({ hostname })))];
+    controlled.given = { ...controlled.given, slices };
+    const { turns, decision } = inTurns(controlled);
+    expect(turns).toBe(2);
+    expect(decision.manifests.services).toHaveLength(61);
   });
 
   describe('while its endpoints in the target are not known', () => {
