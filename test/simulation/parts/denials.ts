@@ -6,6 +6,7 @@ import type { KubeObject } from '../../cluster/simulated/storage/object.ts';
 import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import type { HistoryCluster } from '../cluster.ts';
 import { type Command, LINKS } from '../command.ts';
+import { type Choosy, verdictOn } from '../import-policy.ts';
 import { clusterOf } from '../link-state.ts';
 import { type LabelSelector, isTcp, selects, specOf } from '../oracle.ts';
 import type { Stage } from '../stage.ts';
@@ -101,7 +102,7 @@ class Denials implements Part {
   }
 
   /**
-   * Whether a Service of a cluster is selected, and can be mirrored in one form or another. All mirrors of a cluster that no
+   * Whether a Service of a cluster is selected and admitted, and can be mirrored in one form or another. All mirrors of a cluster that no
    * Link names any more go, as soon as somebody can delete them (E5).
    */
   #isMirrored(cluster: string, namespace: string, name: string): boolean {
@@ -112,10 +113,13 @@ class Denials implements Part {
       if (service === undefined) return false;
       const { type, ports } = specOf(service);
       const isPossible = type !== 'ExternalName' && Array.isArray(ports) && ports.some(isTcp);
-      return isPossible && links.every((link) => isSelected(link, service));
+      return isPossible && links.every((link) => isSelected(link, service) && isAdmitted(link, service));
     });
   }
 }
+
+const isAdmitted = ({ spec }: KubeObject, service: KubeObject): boolean =>
+  verdictOn(spec as Choosy, service).isAdmitted;
 
 function isSelected({ spec }: KubeObject, { metadata: { labels = {} } }: KubeObject): boolean {
   const { selector, remoteDiscoverySelector } = spec as {
