@@ -3,7 +3,6 @@
  * these are not known, our endpoints keep what they have.
  */
 import {
-  type ApiJson,
   type EndpointPort,
   type EndpointsObjectProps,
   type GatewayEndpoints,
@@ -14,6 +13,7 @@ import type { ObjectMeta } from '../kube/objects.ts';
 import type { GatewayView, Observed, OwnedObjects } from './observed.ts';
 import { indexOf } from './owned-index.ts';
 import type { StayingRender } from './rendered.ts';
+import type { Desired } from '../runtime/plan.ts';
 
 /** Our endpoints of one Service and kind as they are now. */
 interface Live {
@@ -75,7 +75,7 @@ export function refreshedEndpoints(
   observed: Observed,
   staying: StayingRender,
   names?: Iterable<string>,
-): readonly ApiJson[] {
+): readonly Desired[] {
   const { owned, namespaceState } = observed;
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
   const { services, endpoints, slices } = indexOf(owned);

@@ -2,7 +2,7 @@
 import { SERVICES } from '../kube/objects.ts';
 import { refreshedEndpoints } from './gateway-endpoints.ts';
 import { keptServices } from './kept-services.ts';
-import { type Manifests, NOTHING, toDesired } from './manifests.ts';
+import { type Manifests, NOTHING } from './manifests.ts';
 import type { Observed } from './observed.ts';
 import { indexOf } from './owned-index.ts';
 import type { StayingRender } from './rendered.ts';
@@ -17,7 +17,7 @@ export function keptAs(observed: Observed, staying: StayingRender, names?: Itera
   return {
     ...NOTHING,
     services: keptServices(observed, [...ofNames]),
-    endpoints: refreshedEndpoints(observed, staying, names).map(toDesired),
+    endpoints: refreshedEndpoints(observed, staying, names),
   };
 }
 

@@ -4,16 +4,15 @@
  * Whatever is rendered is a function of the props alone.
  */
 import {
-  type ApiJson,
   EndpointMirror,
   type EndpointsObjectProps,
   endpointsObjects,
   podMetadata,
   render,
 } from '../../constructs/rendered/index.ts';
-import { Settled } from '../runtime/plan.ts';
+import { type Desired, Settled } from '../runtime/plan.ts';
 import type { ByHostname } from './by-hostname.ts';
-import { desiredOf, type DesiredObjects } from './manifests.ts';
+import { desiredOf, type DesiredObjects, toDesired } from './manifests.ts';
 import {
   type Circumstances,
   type DecideGroup,
@@ -50,10 +49,10 @@ export interface SettledMirrors {
   readonly endpoints: Settled;
 }
 
-/** Objects, and the props that they were rendered from, as JSON. */
+/** What is desired, and the props that it was rendered from, as JSON. */
 interface OfProps {
   readonly props: string;
-  readonly objects: readonly ApiJson[];
+  readonly desired: readonly Desired[];
 }
 
 /** By name and kind: endpoints of mirrors that are kept. */
@@ -189,20 +188,20 @@ export class StayingRender {
   }
 
   /** Returns the endpoints of one mirror; none if they are left for the next turn. */
-  endpoints(given: EndpointsObjectProps): readonly ApiJson[] {
+  endpoints(given: EndpointsObjectProps): readonly Desired[] {
     const id = `${given.kind} ${given.name}`;
     const props = JSON.stringify(given);
     const before = this.#before.get(id);
     if (before?.props === props) {
       this.#asked.set(id, before);
-      return before.objects;
+      return before.desired;
     }
     this.#isUnfinished ||= this.#rendered >= LEAST_PODS && this.#isTurnOver();
     if (this.#isUnfinished) return [];
     this.#rendered += 1;
-    const objects = render((chart) => void endpointsObjects(chart, given));
-    this.#asked.set(id, { props, objects });
-    return objects;
+    const desired = render((chart) => void endpointsObjects(chart, given)).map(toDesired);
+    this.#asked.set(id, { props, desired });
+    return desired;
   }
 
   /** Remembers what was asked for, and that alone once all of it has been rendered. */

@@ -143,7 +143,7 @@ describe('the gateway behind a mirror', () => {
 
 describe('while the target cannot be read, endpoints follow the gateway', () => {
   const refreshed = (options: ObservedOptions) =>
-    refreshedEndpoints(observed(options), new Rendered().staying('shop/web'));
+    refreshedEndpoints(observed(options), new Rendered().staying('shop/web')).map(({ object }) => object);
 
   it('and nothing else of them changes (C1, C4)', () => {
     const was = { ...ready, metadata: { ...ready.metadata, annotations: { c: 'd', [IDENTITY]: 'old' } } };
@@ -276,7 +276,7 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
       const endpoints = [ownedEndpoints('web-west', [{ [of]: [pod], ports: PORTS }])];
       const [now, ...others] = refreshed({ ...owned({ endpoints }, headless), gateway: null });
       expect(now).toMatchObject({ kind: 'Endpoints', metadata: { name: 'web-west', labels: { a: 'b' } } });
-      expect([now?.['subsets'], others]).toEqual([undefined, []]);
+      expect([now, others]).toEqual([expect.not.objectContaining({ subsets: expect.anything() as unknown }), []]);
       // Those of a Service that somebody has made his own are his.
       expect(refreshed(owned({ endpoints }, []))).toEqual([]);
     },

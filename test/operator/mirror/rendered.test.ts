@@ -139,6 +139,9 @@ describe('what is rendered for the pods of a headless Service', () => {
       expect(before.size).toBeGreaterThan(PODS);
       const again = controlled.objects();
       expect([...again].filter(([name, object]) => /web-\d/.test(name) && before.get(name) !== object)).toEqual([]);
+      // A plan knows it by that.
+      const [one, other] = [controlled.decide(), controlled.decide()].map(({ manifests }) => manifests.endpoints);
+      expect(one?.every((each, at) => each === other?.[at])).toBe(true);
       controlled.given = { ...controlled.given, gateway: { alive: false } };
       expect(controlled.objects().get('EndpointSlice web-7-west-ipv4')).toMatchObject({
         endpoints: Array(2).fill({ conditions: { ready: false } }),
