@@ -3,6 +3,7 @@ import { PODS as OPERATOR_PODS } from '../../../constructs/operator/pods.ts';
 import { OPERATOR_NAME } from '../../../crds/wire.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
+import { CommandError } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
 import { DEPLOYMENTS, PODS } from '../common/kinds.ts';
 import { ifAllowed } from '../common/readable.ts';
@@ -35,6 +36,9 @@ interface Pod extends KubeObject {
 /** What the kubelet says of a container that is on its way. */
 const ON_ITS_WAY: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
+/** Nobody runs, however long it is waited for. */
+const SCALED_TO_0 = 'it is scaled to 0';
+
 /** The pods of the operator. */
 export const operatorPods = (cluster: Cluster, namespace: string): Promise<readonly KubeObject[]> =>
   cluster.list(PODS, {
@@ -51,6 +55,7 @@ export const operatorRuns = async (cluster: Cluster, namespace: string): Promise
   const wanted = spec?.replicas ?? 1;
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
   const isSeen = found !== undefined && observedGeneration >= (metadata?.generation ?? 0);
+  if (wanted === 0) return { pending: SCALED_TO_0 };
   if (isSeen && replicas === wanted && updatedReplicas === wanted && availableReplicas === wanted)
     return { done: undefined };
   const pods = await ifAllowed(() => operatorPods(cluster, namespace));
@@ -70,12 +75,21 @@ const obstaclesOf = ({ status = {} }: Pod): readonly string[] => {
 };
 
 /** Waits until the operator runs. @throws CommandError with what keeps it from it */
-export const untilOperatorRuns = (cluster: Cluster, namespace: string, timeoutMs: number): Promise<undefined> =>
-  waitFor(`the operator in ${cluster.context}`, () => operatorRuns(cluster, namespace), {
+export const untilOperatorRuns = async (cluster: Cluster, namespace: string, timeoutMs: number): Promise<undefined> => {
+  const object = cluster.title(DEPLOYMENTS.kind, { namespace, name: OPERATOR_NAME });
+  const own = ['--namespace', namespace];
+  const look = async (): Promise<Look<undefined>> => {
+    const state = await operatorRuns(cluster, namespace);
+    if (!('pending' in state) || state.pending !== SCALED_TO_0) return state;
+    const remedy = kubectl(cluster, ...own, 'scale', `deployment/${OPERATOR_NAME}`, '--replicas=2');
+    throw new CommandError([{ object, reason: SCALED_TO_0, remedy }]);
+  };
+  return waitFor(`the operator in ${cluster.context}`, look, {
     timeoutMs,
     problem: (pending, waitedMs) => ({
-      object: cluster.title(DEPLOYMENTS.kind, { namespace, name: OPERATOR_NAME }),
+      object,
       reason: `${pending}, after ${waitedMs / 1000} s`,
-      remedy: kubectl(cluster, '--namespace', namespace, 'describe', 'pods', '--selector', OPERATOR_SELECTOR),
+      remedy: kubectl(cluster, ...own, 'describe', 'pods', '--selector', OPERATOR_SELECTOR),
     }),
   });
+};

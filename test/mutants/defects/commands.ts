@@ -610,4 +610,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'Array.isArray(given) && given.every(isSecretName)',
     replace: 'Array.isArray(given) && (given.length > 0 || given.every(isSecretName))',
   },
+  {
+    file: 'synth/commands/install/rollout.ts',
+    tests: ['test/synth/commands/install/rollout.test.ts'],
+    name: 'L227 an operator that is scaled to 0 runs',
+    rule: 'L227',
+    find: 'if (wanted === 0) return { pending: SCALED_TO_0 };',
+    replace: '',
+  },
 ];

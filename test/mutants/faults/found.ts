@@ -1102,4 +1102,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L226 names of Secrets in values are taken as they come'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L227',
+    by: 'a reading of the code',
+    defects: ['L227 an operator that is scaled to 0 runs'],
+    outside: 'it is a command; its tests',
+  },
 ];

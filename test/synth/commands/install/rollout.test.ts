@@ -80,6 +80,20 @@ onEachBacking('linkspan install --wait', (backing) => {
     expect(linked.stderr).toMatch(/ is installed in east; `linkspan check [^`]*` says whether its Links work\n$/);
   });
 
+  test('does not wait for an operator that somebody has scaled to 0 (L227)', { timeout: 60_000 }, async () => {
+    const scale = (replicas: number) =>
+      east.client.patch(OPERATOR, { spec: { replicas } }, { fieldManager: 'kubectl-scale' });
+    await scale(0);
+    await status(0, 0);
+    const { code, stderr } = await install(...wait);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /linkspan-operator of east: it is scaled to 0 \(kubectl .* scale deployment\/linkspan-operator --replicas=2\)\n/,
+    );
+    expect(stderr).not.toContain('is installed');
+    await scale(2);
+  });
+
   test('is not the default where nobody sits at a terminal', { timeout: 60_000 }, async () => {
     await status(0, 0);
     const { code, stderr } = await install('--timeout=1s');
