@@ -231,6 +231,13 @@ export class Judge {
     this.#restoredMs = this.#nowMs();
   }
 
+  /** The source cluster can be read again. @param sinceMs when it could be read last */
+  sourceBack(sinceMs: number): void {
+    this.lost.sourceBack(sinceMs);
+    this.lostMembers?.sourceBack(sinceMs);
+    for (const part of this.parts) part.sourceBack?.(sinceMs);
+  }
+
   /** Whatever goes from a cluster now may go (E6): its deletion was confirmed, or its Link is another. */
   forgive(cluster?: string): void {
     this.guard.forgive(cluster);

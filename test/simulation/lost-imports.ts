@@ -146,6 +146,11 @@ export class LostImports {
     this.guard.lost(what, clusters, { ...of, there });
   }
 
+  /** The source cluster can be read again. */
+  sourceBack(sinceMs: number): void {
+    this.#lost.sourceBack(sinceMs);
+  }
+
   /** The source cluster was restored from a backup. */
   restored(): void {
     this.#lost.restored();

@@ -139,6 +139,11 @@ export class LostMembers {
     if (isFederated(service) && !isByUs) this.#uneven.add(joinedBy(service));
   }
 
+  /** The source cluster can be read again. */
+  sourceBack(sinceMs: number): void {
+    for (const lost of [this.#members, this.#services]) lost.sourceBack(sinceMs);
+  }
+
   /** The source cluster was restored from a backup. */
   restored(): void {
     for (const lost of [this.#members, this.#services]) lost.restored();

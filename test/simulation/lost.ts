@@ -110,6 +110,16 @@ export class Lost {
     this.linksChanged();
   }
 
+  /** The source cluster can be read again: what users did to Links since then was known to nobody. */
+  sourceBack(sinceMs: number): void {
+    const now = this.#options.nowMs();
+    for (const [cluster, owner] of this.#owners) {
+      if (owner.steadySinceMs >= sinceMs && owner.steadySinceMs < now) {
+        this.#owners.set(cluster, { ...owner, steadySinceMs: now });
+      }
+    }
+  }
+
   /**
    * Something was made, by whomever. What another writes for a cluster that the operator serves counts for nothing: the
    * operator may know less of a target that it cannot read than the other.

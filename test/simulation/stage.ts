@@ -440,6 +440,7 @@ export class Stage {
         break;
       case 'down': {
         const cluster = this.#at(command.at);
+        const sinceMs = this.world.nowMs;
         cluster.goDown();
         if (command.back > 0) {
           this.#restoring.add(cluster);
@@ -458,6 +459,7 @@ export class Stage {
           else {
             this.#restoring.delete(cluster);
             cluster.start();
+            if (command.at === 'east') this.judge.sourceBack(sinceMs);
           }
         };
         this.world.after(this.world.users, outageMs(command), comeBack);

@@ -180,6 +180,10 @@ class Imports implements Part {
     this.#lost.guard.forgive(cluster);
   }
 
+  sourceBack(sinceMs: number): void {
+    this.#lost.sourceBack(sinceMs);
+  }
+
   restored(): void {
     this.#lost.restored();
   }

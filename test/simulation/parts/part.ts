@@ -43,6 +43,8 @@ export interface Part {
   forgive?(cluster?: string): void;
   /** The source cluster was restored from a backup. */
   restored?(): void;
+  /** The source cluster can be read again. @param sinceMs when it could be read last */
+  sourceBack?(sinceMs: number): void;
   /**
    * A target is about to lose something without anybody deleting it.
    * @param what loses it
