@@ -5,6 +5,7 @@
 import { MAX_CONDITION_MESSAGE } from '../../../operator/kube/conditions.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
+import { MAX_ENTRIES, MAX_MIRRORED } from '../../../operator/mirror/status.ts';
 
 /** A condition of a Link, or of an object of the MCS API. */
 export interface LinkCondition {
@@ -101,6 +102,13 @@ export const NOT_PROBED = 'NotProbed';
 /** Reports whether a condition is certainly about an older generation of its object. Others need not say which. */
 export const isStale = ({ observedGeneration }: LinkCondition, { metadata }: KubeObject): boolean =>
   observedGeneration > 0 && observedGeneration < (metadata.generation ?? 0);
+
+/**
+ * Whether a list of a status has all there is, so that what is not in it was not reported on: of what works, few are listed,
+ * and of the rest, as many as a Link has room for (rule G2).
+ */
+export const listsAll = (services: readonly ServiceReport[]): boolean =>
+  services.length < MAX_ENTRIES && services.filter(({ isMirrored }) => isMirrored).length < MAX_MIRRORED;
 
 /** Reads a Link. */
 export const reportOf = (link: Stored): LinkReport => {

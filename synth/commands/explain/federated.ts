@@ -9,7 +9,7 @@ import type { Cluster } from '../common/cluster.ts';
 import { type FederatedService, readFederated } from '../common/federated.ts';
 import { holderOf } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { type LinkReport, reportOf, type ServiceReport } from '../common/link-status.ts';
+import { type LinkReport, listsAll, reportOf, type ServiceReport } from '../common/link-status.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { byKubectl, byLinkspan, operatorLog, type Place } from '../common/remedies.ts';
 import type { ServiceRef } from './facts.ts';
@@ -134,8 +134,10 @@ const memberOf = (facts: FederationFacts, { link, report }: FederationFacts['lin
     return [{ step: warning('member', `${title} is reported to join, and is not a member`, remedy), addresses: [] }];
   }
   const found = joined(facts, federated, link.cluster, title);
-  const note =
-    report === undefined ? `Link ${link.name} does not report on it: its membership stays as it was` : report.message;
+  const silent = listsAll(link.members)
+    ? `Link ${link.name} does not report on it: its membership stays as it was`
+    : '';
+  const note = report === undefined ? silent : report.message;
   return [{ ...found, step: { ...found.step, message: `${found.step.message}${note === '' ? '' : `; ${note}`}` } }];
 };
 

@@ -17,6 +17,7 @@ import type { Facts } from './facts.ts';
 import { type Reached, reach } from './reach.ts';
 import { byKubectl, byLinkspan, operatorLog, operatorPods, refusalRemedy } from '../common/remedies.ts';
 import { ok, type Step, stop, unknown, warning } from './step.ts';
+import { listsAll } from '../common/link-status.ts';
 
 export interface Explanation {
   readonly steps: readonly Step[];
@@ -223,7 +224,7 @@ function* reportSteps({ report, ref, source, target, away, local }: Facts): Gene
     else if (isNew)
       yield stop('report', message, 'name the target with --to-context, to see whether it exports the Service');
     // Of many Services, not all are reported.
-    else if (report.services.length < MAX_ENTRIES) yield warning('report', message, seeing);
+    else if (listsAll(report.services)) yield warning('report', message, seeing);
   } else if (!found.isMirrored) {
     const mirror = mirrorName(ref.name, report.cluster);
     const remedy = refusalRemedy(source, found.reason, { namespace: ref.namespace, mirror });
@@ -232,9 +233,6 @@ function* reportSteps({ report, ref, source, target, away, local }: Facts): Gene
     yield ok('report', `the operator reports that it is mirrored${found.message === '' ? '' : `: ${found.message}`}`);
   }
 }
-
-/** Most Services that a Link reports on. */
-const MAX_ENTRIES = 500;
 
 /** Who made a Service that is not ours, as far as it says. */
 const makersOf = ({ metadata: { managedFields = [], labels = {} } }: Service): string => {

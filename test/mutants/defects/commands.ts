@@ -618,4 +618,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (wanted === 0) return { pending: SCALED_TO_0 };',
     replace: '',
   },
+  {
+    file: 'synth/commands/common/link-status.ts',
+    tests: ['test/synth/commands/check/judgements.test.ts', 'test/synth/commands/explain/steps.test.ts'],
+    name: 'L228 all that works is listed',
+    rule: 'L228',
+    find: 'services.filter(({ isMirrored }) => isMirrored).length < MAX_MIRRORED',
+    replace: 'services.length <= MAX_ENTRIES + MAX_MIRRORED',
+  },
 ];

@@ -1108,4 +1108,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L227 an operator that is scaled to 0 runs'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L228',
+    by: 'a reading of the code',
+    defects: ['L228 all that works is listed'],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -1,6 +1,6 @@
 /** Checks of federated Services: each member has joined, and the operator writes the local ones. */
 import { federatedName, LOCAL_WRITE_LEASE, OPERATOR_LEASE } from '../../../../crds/wire.ts';
-import { reportOf } from '../../common/link-status.ts';
+import { listsAll, reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { byExplain, byLinkspan, linkAgain, operatorLog, patchLink } from '../../common/remedies.ts';
 import { asReported, eachLink, isHeldByAnother, notJudged, type NotJudged, placeOf } from '../link-judgement.ts';
@@ -87,7 +87,7 @@ const silentFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
   const { members } = reportOf(object);
   const reported = new Set(members.map(({ namespace, name }) => `${namespace}/${name}`));
   if (isHeldByAnother(link)) return notJudged('the operator stands by for the Link');
-  if (reported.size >= MAX_ENTRIES) return [];
+  if (!listsAll(members)) return notJudged('its status has no room for all members');
   return target.members.value
     .filter((key) => !reported.has(key))
     .map((key) =>
@@ -98,9 +98,6 @@ const silentFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
       ),
     );
 };
-
-/** Most Services that a Link reports on. */
-const MAX_ENTRIES = 500;
 
 const leaseFindings = (survey: Survey): readonly Finding[] | NotJudged => {
   const { heartbeats, namespace } = survey;

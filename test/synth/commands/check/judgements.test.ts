@@ -644,6 +644,17 @@ describe('federated Services', () => {
     ]);
   });
 
+  test('are not known to be missing where the status lists only some of those that work (L228)', () => {
+    const names = Array.from({ length: 150 }, (_, at) => `s${String(at).padStart(3, '0')}`);
+    const listed = (count: number) =>
+      reporting(
+        names.map((name) => `shop/${name}`),
+        ...names.slice(0, count).map((name) => entry(name, 'Mirrored')),
+      );
+    expect(found(listed(100))).toEqual([]);
+    expect(found(listed(99))).toHaveLength(51);
+  });
+
   test.each([
     ['WaitingForCredentials', 'federated-discovery'],
     ['PortMismatch', 'federated-ports'],

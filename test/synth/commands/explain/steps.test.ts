@@ -165,6 +165,18 @@ describe('an explanation', () => {
     });
   });
 
+  it('says nothing of a report that lists only some of what works (L228)', () => {
+    const listing = (count: number) => {
+      const mirrorServices = Array.from({ length: count }, (_, at) => ({
+        remoteRef: { namespace: 'shop', name: `a${at}` },
+        conditions: [{ status: 'True', reason: 'Mirrored', message: '' }],
+      }));
+      const report = reportOf({ ...LINK, status: { ...LINK.status, mirrorServices } });
+      return explain(facts({ report })).steps.some(({ step }) => step === 'report');
+    };
+    expect([listing(99), listing(100)]).toEqual([true, false]);
+  });
+
   it.each([
     ['MissingNamespace', "create it: `kubectl --kubeconfig '/tmp/a b' --context east create namespace shop`; or"],
     ['NameConflict', "`kubectl --kubeconfig '/tmp/a b' --context east -n shop get service web-west"],
