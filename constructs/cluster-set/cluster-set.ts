@@ -100,12 +100,18 @@ const ownPath = (
 };
 
 /** The members, each with a unique name that is valid for a chart, whatever names were given. */
-const distinctMembers = (members: readonly ClusterSetMember[]): readonly ClusterSetMember[] =>
-  members.map((member, index) =>
+const distinctMembers = (members: readonly ClusterSetMember[]): readonly ClusterSetMember[] => {
+  const given = new Set(members.map(({ name }) => name));
+  const free = function* (): Generator<string, string> {
+    for (let at = 0; ; at += 1) if (!given.has(`member-${at}`)) yield `member-${at}`;
+  };
+  const names = free();
+  return members.map((member, index) =>
     isDnsLabel(member.name) && members.findIndex(({ name }) => name === member.name) === index
       ? member
-      : { ...member, name: `member-${index}` },
+      : { ...member, name: names.next().value },
   );
+};
 
 const clusterSetErrors = (props: ClusterSetProps): readonly (FieldError | undefined)[] => {
   const { members, topology = { type: 'full-mesh' }, links = [] } = props;

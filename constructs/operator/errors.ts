@@ -24,11 +24,19 @@ export const mirrorOperatorErrors = (
   namespace: string,
 ): readonly (FieldError | undefined)[] => {
   const { linkerdNamespace = Default.controlPlaneNamespace, adminPort = OperatorPort.number, networkPolicy } = props;
-  const { targetClusters = [], mirrorNamespaces = [], meshed = true } = props;
+  const { targetClusters = [], mirrorNamespaces = [], meshed = true, flat = false } = props;
   return [
     imageReference('image', props.image),
     dnsLabel('namespace', namespace),
     dnsLabel('linkerdNamespace', linkerdNamespace),
+    flat && namespace === linkerdNamespace
+      ? fieldError(
+          'namespace',
+          namespace,
+          'must not be the namespace of the control plane on a flat network: each has rights of its own',
+          'install into another namespace, or without flat',
+        )
+      : undefined,
     ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
     portNumber('adminPort', adminPort),
     meshed && PROXY_PORTS.includes(adminPort)

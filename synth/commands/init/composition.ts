@@ -144,20 +144,27 @@ const linkedIn = (surveyed: readonly Surveyed[], found: readonly Found[], notes:
     });
   });
 
-/** Each cluster is called as the Links call it. */
+/** Each cluster is called as the Links call it. One that no Link leads to or from is left out, and has no name to itself. */
 const namesBy = (surveyed: readonly Surveyed[], linked: readonly Linked[], notes: string[]): readonly string[] => {
   const names = surveyed.map(({ name }) => name);
+  const used = new Set(linked.flatMap(({ source, target }) => [source, target]));
   const isNamed = new Set<number>();
   for (const { link, target, source } of linked) {
     const name = link.spec?.targetClusterName ?? '';
-    if (isNamed.has(target) && names[target] !== name) {
-      notes.push(
-        `Link ${link.metadata.name} of ${surveyed[source]?.context ?? ''} calls its target ${name}, which others call ${names[target] ?? ''}: mirrors would get other names`,
-      );
-    } else if (isDnsLabel(name) && !names.some((each, index) => each === name && index !== target)) {
+    if (names[target] === name) {
+      isNamed.add(target);
+      continue;
+    }
+    const isTaken = names.some((each, index) => each === name && index !== target && used.has(index));
+    if (!isNamed.has(target) && isDnsLabel(name) && !isTaken) {
       names[target] = name;
       isNamed.add(target);
+      continue;
     }
+    const why = isNamed.has(target) ? 'which others call' : 'which the file calls';
+    notes.push(
+      `Link ${link.metadata.name} of ${surveyed[source]?.context ?? ''} calls its target ${name}, ${why} ${names[target] ?? ''}: mirrors would get other names`,
+    );
   }
   return names;
 };

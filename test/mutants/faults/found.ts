@@ -1114,4 +1114,25 @@ export const FOUND: readonly Fault[] = [
     defects: ['L228 all that works is listed'],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L229',
+    by: 'a reading of the code',
+    defects: ['L229 an operator on a flat network may be beside the control plane'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L230',
+    by: 'a reading of the code',
+    defects: ['L230 what stands for a name that cannot be may be the name of another'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L231',
+    by: 'a reading of the code',
+    defects: [
+      'L231 a cluster that is left out keeps its name from others',
+      'L231 no note says that a cluster gets another name',
+    ],
+    outside: 'it is a command; its tests',
+  },
 ];

@@ -14,6 +14,16 @@ const complaintsOf = (text: string): readonly string[] => {
 };
 
 describe('a cluster file', () => {
+  it.each([
+    ['member-1', 'member-1', 'members[1].name: "member-1" must be unique'],
+    ['West', 'member-0', 'members[0].name: "West" must be a valid DNS label'],
+  ])('names the member whose name cannot be, whatever it stands for (%s, %s; L230)', (first, second, complaint) => {
+    const members = [first, second].map((name, at) => `{name: ${name}, gatewayAddresses: [${'ab'[at]!}.example]}`);
+    expect(complaintsOf(`members: [${members.join(', ')}]\noperator: {image: a/b:1}\n`).join('\n')).toContain(
+      complaint,
+    );
+  });
+
   it('says what the props of a ClusterSet say, field by field', () => {
     const read = parseClusterFile(clusterFile(clusterSetProps(3)));
     expect(read.ok && read.value.clusterSet.pairs).toHaveLength(6);

@@ -131,6 +131,25 @@ describe('what runs', () => {
     expect(notes).toEqual(['context north is left out: no Link leads to it or from it']);
   });
 
+  test('has the name that Links call it, though a cluster that is left out has it, too (L231)', () => {
+    const old = { ...north, context: 'west', name: 'west' };
+    const { members, notes } = composition([east, west, old], [running({}, west.server), NOTHING, NOTHING], OPTIONS);
+    expect(members.map(({ name }) => name)).toEqual(['east', 'west']);
+    expect(notes).toEqual(['context west is left out: no Link leads to it or from it']);
+  });
+
+  test('has another name where one that is in the file has it: a note says so (L231)', () => {
+    const links = [...running({}, west.server).links, ...running({}, north.server, 'old').links];
+    const old = { ...north, name: 'west' };
+    const { members, notes } = composition(
+      [east, west, old],
+      [{ ...running({}, ''), links }, NOTHING, NOTHING],
+      OPTIONS,
+    );
+    expect(members.map(({ name }) => name)).toEqual(['east', 'w', 'old']);
+    expect(notes.join()).toContain('Link west of east calls its target west, which the file calls w');
+  });
+
   test('is not in the file where its target is none of the contexts: a note says so', () => {
     const { pairs, notes } = compose(running({}, 'https://elsewhere:6443', 'south'));
     expect(pairs).toBeUndefined();

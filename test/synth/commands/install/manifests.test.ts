@@ -128,6 +128,13 @@ describe('is refused by the flag or the key that has set it', () => {
   test('a namespace that none can be', () => {
     expect(problemsOf({}, 'Mesh')).toEqual(['--namespace: "Mesh" must be a valid DNS label']);
   });
+
+  test('that of the control plane, on a flat network (L229)', () => {
+    expect(problemsOf({ flat: true }, 'linkerd')).toEqual([
+      '--namespace: "linkerd" must not be the namespace of the control plane on a flat network: each has rights of its own',
+    ]);
+    expect(problemsOf({ flat: false }, 'linkerd')).toEqual([]);
+  });
 });
 
 test('who may come through the gateway is a setting of the operator, which opens it or not', () => {
