@@ -102,14 +102,11 @@ const ownPath = (
 /** The members, each with a unique name that is valid for a chart, whatever names were given. */
 const distinctMembers = (members: readonly ClusterSetMember[]): readonly ClusterSetMember[] => {
   const given = new Set(members.map(({ name }) => name));
-  const free = function* (): Generator<string, string> {
-    for (let at = 0; ; at += 1) if (!given.has(`member-${at}`)) yield `member-${at}`;
-  };
-  const names = free();
+  const standIn = (at: number): string => (given.has(`member-${at}`) ? standIn(at + members.length) : `member-${at}`);
   return members.map((member, index) =>
     isDnsLabel(member.name) && members.findIndex(({ name }) => name === member.name) === index
       ? member
-      : { ...member, name: names.next().value },
+      : { ...member, name: standIn(index) },
   );
 };
 

@@ -67,9 +67,10 @@ export function toDesired(object: ApiJson): Desired {
 export function writable(
   { owned, namespace, isForeign }: Pick<Observed, 'owned' | 'namespace' | 'isForeign'>,
   name: string,
-  { services, endpoints, bytes, all }: DesiredObjects,
+  desired: Manifests,
 ): Manifests {
-  if (indexOf(owned).services.has(name)) return all;
+  const { services, endpoints } = desired;
+  if (indexOf(owned).services.has(name)) return desired;
   if (isForeign(name)) {
     return { ...NOTHING, refusals: [foreignObject('Service', `${namespace}/${name}`)], isBlocked: true };
   }
@@ -77,42 +78,27 @@ export function writable(
   if (proof.length === 0) {
     const { sliceNames } = indexOf(owned);
     const left = endpoints.filter(({ object }) => sliceNames.has(object.metadata.name));
-    return { ...NOTHING, services, endpoints: left, bytes };
+    return { ...desired, endpoints: left };
   }
   const isProven = indexOf(owned).endpoints.has(name);
   return isProven
-    ? { ...NOTHING, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof, bytes }
-    : { ...NOTHING, endpoints: proof, isPartial: true, bytes };
+    ? { ...desired, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof }
+    : { ...desired, services: [], endpoints: proof, isPartial: true };
 }
 
-/** Rendered objects as they are desired. Whoever keeps what he has rendered keeps these: a plan knows them by identity. */
-export interface DesiredObjects extends Required<Pick<Manifests, 'services' | 'endpoints' | 'bytes'>> {
-  /** All of them. */
-  readonly all: Manifests;
-}
-
-export function desiredOf(objects: readonly ApiJson[]): DesiredObjects {
+/**
+ * Returns rendered objects as they are desired. Whoever keeps what he has rendered keeps this: a plan knows each by
+ * identity.
+ */
+export function desiredOf(objects: readonly ApiJson[]): Manifests {
   const all = objects.map(toDesired);
-  return desiredObjects(
-    all.filter(({ of }) => of === SERVICES),
-    all.filter(({ of }) => of !== SERVICES),
-    objects.reduce((sum, object) => sum + sizeOf(object), 0),
-  );
+  return {
+    ...NOTHING,
+    services: all.filter(({ of }) => of === SERVICES),
+    endpoints: all.filter(({ of }) => of !== SERVICES),
+    bytes: objects.reduce((sum, object) => sum + sizeOf(object), 0),
+  };
 }
-
-/** Returns what several come to. */
-export const joined = (parts: readonly DesiredObjects[]): DesiredObjects =>
-  desiredObjects(
-    parts.flatMap(({ services }) => services),
-    parts.flatMap(({ endpoints }) => endpoints),
-    parts.reduce((sum, { bytes }) => sum + bytes, 0),
-  );
-
-const desiredObjects = (
-  services: readonly Desired[],
-  endpoints: readonly Desired[],
-  bytes: number,
-): DesiredObjects => ({ services, endpoints, bytes, all: { ...NOTHING, services, endpoints, bytes } });
 
 /** Returns what several come to. */
 export function merged(parts: readonly Manifests[]): Manifests {

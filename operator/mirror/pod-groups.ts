@@ -6,7 +6,7 @@ import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorSubset } from
 import type { Service } from '../kube/objects.ts';
 import { type ByHostname, type Group, groupOf } from './by-hostname.ts';
 import { changesOf } from '../runtime/changes.ts';
-import type { DesiredObjects, Manifests } from './manifests.ts';
+import type { Manifests } from './manifests.ts';
 import type { TargetHost } from './target-endpoints.ts';
 
 /** Props of the endpoint mirror of one pod. */
@@ -19,7 +19,7 @@ export interface PodProps extends Pick<EndpointMirrorProps, 'hostname' | 'ports'
 export interface RenderedPod {
   readonly props: PodProps;
   /** The objects, or why a construct refused the props. */
-  readonly result: DesiredObjects | Error;
+  readonly result: Manifests | Error;
 }
 
 /** What is decided about the pods of one group. */

@@ -12,7 +12,7 @@ import {
   HeadlessSlices,
   render,
 } from '../../constructs/rendered/index.ts';
-import { desiredOf, type DesiredObjects, joined } from './manifests.ts';
+import { desiredOf, type Manifests, merged } from './manifests.ts';
 import { keyOfPorts } from './target-endpoints.ts';
 
 /** Props that all pods of a Service have in common. */
@@ -33,7 +33,7 @@ const WHOLE = '';
 interface OfSlice {
   readonly addresses: readonly HeadlessMirrorAddress[];
   readonly ports: string;
-  readonly desired: DesiredObjects;
+  readonly desired: Manifests;
 }
 
 export class RenderedHeadless {
@@ -60,7 +60,7 @@ export class RenderedHeadless {
    * @param endpoints undefined if it gets none
    * @throws InvalidPropsError as the construct does
    */
-  desired(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): DesiredObjects | undefined {
+  desired(shared: SharedProps, endpoints: CommonEndpoints | undefined, listed = NOBODY): Manifests | undefined {
     const common = JSON.stringify([shared, endpoints]);
     if (common !== this.#common) {
       this.#common = common;
@@ -77,7 +77,7 @@ export class RenderedHeadless {
     return desired;
   }
 
-  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): DesiredObjects | undefined {
+  #inSlices(shared: SharedProps, endpoints: CommonEndpoints, listed: ListedPods): Manifests | undefined {
     this.#slices.change(beside(this.#sliced, listed), beside(listed, this.#sliced));
     this.#sliced = listed;
     const slices = new Map<string, OfSlice>();
@@ -97,7 +97,7 @@ export class RenderedHeadless {
       anew += 1;
     }
     this.#rendered = slices;
-    return isUnfinished ? undefined : joined([...slices.values()].map(({ desired }) => desired));
+    return isUnfinished ? undefined : merged([...slices.values()].map(({ desired }) => desired));
   }
 }
 
@@ -142,7 +142,7 @@ const mergedSubsets = (groups: Iterable<readonly HeadlessMirrorSubset[]>): reado
   }));
 
 /** Renders one part of the mirror: the Service goes with the whole, and a slice gets its own name. */
-function rendered(shared: SharedProps, suffix: string, endpoints: HeadlessMirrorEndpoints | undefined): DesiredObjects {
+function rendered(shared: SharedProps, suffix: string, endpoints: HeadlessMirrorEndpoints | undefined): Manifests {
   const objects = render((chart) => new HeadlessMirror(chart, 'rendered', { ...shared, endpoints }));
   if (suffix === WHOLE) return desiredOf(objects);
   const [{ metadata: { name } } = { metadata: { name: '' } }, ...slices] = objects;

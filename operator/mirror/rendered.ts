@@ -12,7 +12,7 @@ import {
 } from '../../constructs/rendered/index.ts';
 import { type Desired, Settled } from '../runtime/plan.ts';
 import type { ByHostname } from './by-hostname.ts';
-import { desiredOf, type DesiredObjects, toDesired } from './manifests.ts';
+import { desiredOf, type Manifests, toDesired } from './manifests.ts';
 import {
   type Circumstances,
   type DecideGroup,
@@ -148,7 +148,7 @@ export class ServiceRender {
   }
 
   /** Returns the headless mirror; undefined if some of it is left for the next turn. */
-  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): DesiredObjects | undefined {
+  mirror(endpoints: CommonEndpoints | undefined, listed: ListedPods): Manifests | undefined {
     return this.#known.mirror.desired(this.#shared, endpoints, listed);
   }
 

@@ -1,6 +1,7 @@
 /** What the judgements of Links have in common. Pure. */
 import { OPERATOR_LEASE, writeLeaseName } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
+import { isOperator } from '../common/link-served.ts';
 import type { LinkCondition } from '../common/link-status.ts';
 import type { Place } from '../common/remedies.ts';
 import { error, type Finding, type Judgement, judged, skipped, warning } from './check-type.ts';
@@ -45,9 +46,7 @@ const outdated = (link: LinkFacts, { heartbeats, namespace }: Survey): string | 
   if (link.namespace !== namespace) return `its Lease is in namespace ${link.namespace}`;
   const beat = heartbeats.value.get(writeLeaseName(link.name));
   if (beat?.isAlive !== true) return 'nobody serves the Link: what it reports may be old';
-  // One that elects no leader has no Lease of its own.
-  const { holder: operator = beat.holder } = heartbeats.value.get(OPERATOR_LEASE) ?? {};
-  return beat.holder === operator
+  return isOperator(beat.holder, heartbeats.value.get(OPERATOR_LEASE)?.lease, link.object)
     ? undefined
     : `its Lease is held by ${cut(beat.holder)}, which is not the operator that reports: what it reports may be old`;
 };

@@ -583,8 +583,8 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/check/judgements.test.ts'],
     name: 'L225 what a Link reports is true while anybody renews its Lease',
     rule: 'L225',
-    find: 'return beat.holder === operator',
-    replace: 'return beat.holder === operator || beat.isAlive',
+    find: 'return isOperator(beat.holder,',
+    replace: 'return beat.isAlive || isOperator(beat.holder,',
   },
   {
     file: 'synth/commands/check/checks/operator.ts',
@@ -639,8 +639,8 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/cluster-file/cluster-file.test.ts'],
     name: 'L230 what stands for a name that cannot be may be the name of another',
     rule: 'L230',
-    find: 'if (!given.has(`member-${at}`)) yield',
-    replace: 'yield',
+    find: 'given.has(`member-${at}`) ?',
+    replace: 'given.size === 0 ?',
   },
   {
     file: 'synth/commands/init/composition.ts',

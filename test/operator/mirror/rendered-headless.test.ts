@@ -7,7 +7,7 @@ import {
 } from '../../../constructs/rendered/index.ts';
 import { groupOf } from '../../../operator/mirror/by-hostname.ts';
 import { type ListedPods, RenderedHeadless, type SharedProps } from '../../../operator/mirror/rendered-headless.ts';
-import type { DesiredObjects } from '../../../operator/mirror/manifests.ts';
+import type { Manifests } from '../../../operator/mirror/manifests.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 
 const SHARED: SharedProps = {
@@ -50,7 +50,7 @@ function listedOf(subsets: readonly HeadlessMirrorSubset[]): ListedPods {
   return groups;
 }
 
-const objectsOf = (desired: DesiredObjects | undefined): readonly KubeObject[] =>
+const objectsOf = (desired: Manifests | undefined): readonly KubeObject[] =>
   [...(desired?.services ?? []), ...(desired?.endpoints ?? [])].map(({ object }) => object);
 
 /** Renders in parts. */
@@ -126,7 +126,7 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
     const turns: number[] = [];
     for (const pods of [PODS, PODS - 150, PODS]) {
       const { subsets, ...endpoints } = endpointsOf(pods);
-      let desired: DesiredObjects | undefined;
+      let desired: Manifests | undefined;
       for (let turn = 1; desired === undefined; turn += 1) {
         // After one turn, there is one pod less.
         const now = turn === 1 ? subsets.map((each) => ({ ...each, addresses: each.addresses.slice(1) })) : subsets;

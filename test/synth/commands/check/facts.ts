@@ -105,7 +105,7 @@ export const linkFacts = (changed: Partial<LinkFacts> = {}): LinkFacts => {
 };
 
 export const heartbeat = (name: string, holder: string, isAlive = true): Heartbeat => ({
-  lease: { metadata: { name, namespace: LINKS_NAMESPACE }, spec: { leaseDurationSeconds: 15 } },
+  lease: { metadata: { name, namespace: LINKS_NAMESPACE }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } },
   holder,
   isAlive,
 });
