@@ -3,7 +3,7 @@
  * and receives the reports of its session.
  */
 import { LinkApi } from '../../crds/index.ts';
-import { type Verdict, verdict } from '../kube/conditions.ts';
+import { fieldsOf, type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Resource } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
@@ -27,6 +27,8 @@ export interface LinkOptions {
   readonly log: Logger;
   /** Returns the Link as last seen; undefined if it is gone. */
   readonly current: () => LinkObject | undefined;
+  /** Called with the Link as it was written. */
+  readonly wrote: (written: LinkObject, before: LinkObject) => void;
   /** Called when the installed CRD drops the fields that Linkspan adds to spec and status (rule G5). */
   readonly onPruned: () => void;
   readonly statusPeriodMs?: number | undefined;
@@ -54,13 +56,12 @@ export class Link implements LinkReport {
   #isCleared = false;
 
   constructor(options: LinkOptions) {
-    const { client, name, namespace, log, current, onPruned, statusPeriodMs, mayWrite } = options;
+    const { client, name, log, current, wrote, onPruned, statusPeriodMs, mayWrite } = options;
     this.#options = options;
     this.#writer = new StatusWriter(
       {
         client,
         resource: LINKS,
-        namespace,
         name,
         log,
         current,
@@ -70,9 +71,12 @@ export class Link implements LinkReport {
           this.#measure(findings, status.conditions);
           return status;
         },
-        onPruned,
+        onWritten: (written, before) => {
+          wrote(written, before);
+          if (fieldsOf(written.status)['conditions'] === undefined) onPruned();
+        },
         mayWrite,
-        ...(statusPeriodMs === undefined ? {} : { periodMs: statusPeriodMs }),
+        periodMs: statusPeriodMs,
       },
       this.#ended.signal,
     );

@@ -292,6 +292,7 @@ export class Manager {
       events,
       log,
       current: () => this.#objects.get(`${namespace}/${name}`),
+      wrote: (written, before) => this.#objects.wrote(written, before),
       onPruned: () => this.#reportPruning(name, link),
       statusPeriodMs: tuning.statusPeriodMs,
       mayWrite,

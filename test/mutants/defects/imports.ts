@@ -14,7 +14,7 @@ export const IMPORTS: readonly Defect[] = [
     ...STATUS_PATCH,
     name: 'L83 a status that a restored backup has taken back is never written again',
     rule: 'C3',
-    find: 'if (!isWritten && sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };',
+    find: 'if (!isShown) return { waitMs: shownMs - (now - last.atMs) };',
     replace: "if (!isWritten) return 'unchanged';",
   },
   {

@@ -31,14 +31,6 @@ const LINK_FILE = { file: 'operator/link/link.ts' };
 
 export const LINK: readonly Defect[] = [
   {
-    file: 'operator/link/status/writer.ts',
-    tests: ['test/operator/link/status/writer.test.ts'],
-    name: 'a status that is held back counts as one that cannot be written',
-    rule: 'H4',
-    find: 'if (error instanceof FencedError) this.#after(FENCED_RETRY_MS);',
-    replace: 'if (error instanceof FencedError) this.#failedWith(error, tried);',
-  },
-  {
     file: 'operator/link/clusters.ts',
     tests: ['test/operator/link/clusters.test.ts'],
     name: 'an invalid Link confirms no loss',
@@ -371,12 +363,12 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/clusters.test.ts'],
   },
   {
-    file: 'operator/link/status/writer.ts',
+    file: 'operator/runtime/status-patch.ts',
     tests: ['test/operator/link/status/writer.test.ts'],
     name: 'L180 the status of a Link is written over a version that was never seen',
     rule: 'L180',
-    find: 'const body = { metadata: { resourceVersion }, status: patch };',
-    replace: 'const body = { status: patch };',
+    find: 'const body = { metadata: { resourceVersion }, status };',
+    replace: 'const body = { status };',
   },
   {
     file: 'operator/link/leftovers.ts',

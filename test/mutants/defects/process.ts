@@ -1,7 +1,7 @@
 import type { Defect } from '../defect.ts';
 
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
-const STATUS_WRITER = { file: 'operator/link/status/writer.ts', tests: ['test/operator/link/status/writer.test.ts'] };
+const STATUS_PATCH = { file: 'operator/runtime/status-patch.ts', tests: ['test/operator/link/status/writer.test.ts'] };
 
 const MAIN = { file: 'operator/main.ts', tests: ['test/operator/main.test.ts'] };
 
@@ -14,11 +14,11 @@ export const PROCESS: readonly Defect[] = [
     replace: 'this.#writer = options.client;',
   },
   {
-    ...STATUS_WRITER,
+    ...STATUS_PATCH,
     name: 'a status is written although the Lease may have expired',
     rule: 'H2',
-    find: 'await fenced(client, mayWrite).patch',
-    replace: 'await client.patch',
+    find: 'return fenced(client, mayWrite).patch',
+    replace: 'return client.patch',
   },
   {
     ...MAIN,

@@ -250,8 +250,8 @@ export const RUNTIME: readonly Defect[] = [
     tests: ['test/operator/runtime/status-patch.test.ts'],
     name: 'L197 what has the version of the last status is taken for it',
     rule: 'L197',
-    find: 'if (isWritten && isDeepStrictEqual(object.status, last.kept)) return',
-    replace: 'if (isWritten) return',
+    find: 'if (isDeepStrictEqual(object.status, last.kept)) return',
+    replace: 'if (object.metadata.resourceVersion !== last.over) return',
   },
   {
     file: 'operator/runtime/store.ts',

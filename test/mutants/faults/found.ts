@@ -432,7 +432,6 @@ export const FOUND: readonly Fault[] = [
     rule: 'L144',
     by: 'a reading of the code',
     defects: [
-      'a status that is held back counts as one that cannot be written',
       'a token that is held back counts as one that cannot be renewed',
       'a reconcile whose write is held back counts as failed',
     ],

@@ -42,6 +42,7 @@ function setUp({ prunes = false } = {}) {
     } as unknown as EventRecorder,
     log: recordingLog(lines),
     current: () => object,
+    wrote: () => undefined,
     onPruned: () => (pruned += 1),
     mayWrite: () => true,
   });

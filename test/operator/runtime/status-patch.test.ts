@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../../operator/kube/backoff.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
 import { StatusPatch } from '../../../operator/runtime/status-patch.ts';
@@ -27,20 +28,23 @@ function setUp({
   kept = (status: object): object => status,
   fails = false,
   isGuarded = false,
+  /** How long the API server takes to answer. */
+  answerMs = 0,
 } = {}) {
   const written: (readonly [string, object])[] = [];
   const shown: Widget[] = [];
   let version = 1;
   let fenceError: Error | undefined;
   const client = {
-    patch: <T>(_: Resource, { name, subresource }: { name: string; subresource?: string }, patch: object) => {
-      if (fenceError !== undefined) return Promise.reject(fenceError);
-      if (fails) return Promise.reject(new ApiError(404, { reason: 'NotFound' }, 'patch'));
+    patch: async <T>(_: Resource, { name, subresource }: { name: string; subresource?: string }, patch: object) => {
+      if (answerMs > 0) await sleep(answerMs);
+      if (fenceError !== undefined) throw fenceError;
+      if (fails) throw new ApiError(404, { reason: 'NotFound' }, 'patch');
       const { status, metadata } = patch as Required<Widget> & { readonly status: object };
       if (isGuarded && metadata.resourceVersion !== `${version}`)
-        return Promise.reject(new ApiError(409, { reason: 'Conflict' }, 'patch'));
+        throw new ApiError(409, { reason: 'Conflict' }, 'patch');
       written.push([`${name}/${subresource}`, status]);
-      return Promise.resolve(widget(`${(version += 1)}`, kept(status)) as T);
+      return widget(`${(version += 1)}`, kept(status)) as T;
     },
     fenced: (fence: () => void) => {
       try {
@@ -95,11 +99,38 @@ describe('the status of an object', () => {
     expect(written).toHaveLength(2);
   });
 
+  it('is written again at once if a list shows the object as it was before (L55)', async () => {
+    const { patch, written } = setUp();
+    await patch.write(widget('1'), { ready: true }, signal);
+    patch.listed();
+    expect(await patch.write(widget('1'), { ready: true }, signal)).toBe('written');
+    expect(written).toHaveLength(2);
+  });
+
+  it('is as it must be if each field of it is, whatever else there is, and null is absence', async () => {
+    const { patch, written } = setUp();
+    const live = widget('1', { ready: true, ofAnother: 1 });
+    expect(await patch.write(live, { ready: true, gateway: null }, signal)).toBe('unchanged');
+    expect(await patch.write(live, { ready: true, ofAnother: null }, signal)).toBe('written');
+    expect(written).toEqual([['a/status', { ready: true, ofAnother: null }]]);
+  });
+
+  it('is written less often the longer a write takes, at most every five periods (G2)', async () => {
+    vi.useFakeTimers();
+    const { patch } = setUp({ periodMs: 1000, answerMs: 300 });
+    const first = patch.write(widget('1'), { ready: true }, signal);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await first).toBe('written');
+    expect(await patch.write(widget('2'), { ready: false }, signal)).toEqual({ waitMs: 2700 });
+    vi.useRealTimers();
+  });
+
   it('is not written again and again though the CRD drops a part of it, until something changes (C5)', async () => {
     const { patch, written } = setUp({ kept: () => ({}) });
     await patch.write(widget('1'), { ready: true }, signal);
     expect(await patch.write(widget('2', {}), { ready: true }, signal)).toBe('unchanged');
-    expect(await patch.write(widget('3', {}), { ready: true }, signal)).toBe('written');
+    expect(await patch.write(widget('3', {}), { ready: true }, signal)).toBe('unchanged');
+    expect(await patch.write(widget('3', { other: 1 }), { ready: true }, signal)).toBe('written');
     expect(await patch.write(widget('3', {}), { ready: false }, signal)).toBe('written');
     expect(written).toHaveLength(3);
   });
@@ -113,7 +144,9 @@ describe('the status of an object', () => {
 
   it('is not written over what the watch has yet to show, and soon after (C3)', async () => {
     const { patch, written } = setUp({ isGuarded: true });
-    expect(await patch.write(widget('0'), { ready: true }, signal)).toEqual({ waitMs: 1000 });
+    const outcome = (await patch.write(widget('0'), { ready: true }, signal)) as { readonly waitMs: number };
+    expect(outcome.waitMs).toBeGreaterThanOrEqual(1000);
+    expect(outcome.waitMs).toBeLessThan(2000);
     expect(await patch.write(widget('1', { of: 'another' }), { ready: true }, signal)).toBe('written');
     expect(written).toHaveLength(1);
   });
