@@ -22,8 +22,7 @@ const UNSEEN_MS = 1_000;
 export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   /**
-   * Asks the API server whether the mirrors of a cluster must stay, because a Link has that cluster or keeps its
-   * mirrors, or because a suspended Link names the cluster and its Lease records no other cluster.
+   * Asks the API server whether the mirrors of a cluster must stay: see `isLinked` in `listed.ts`.
    * @throws ApiError or ConnectionError if there is no answer
    */
   readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;
@@ -37,7 +36,10 @@ export class Grace {
   readonly #removalGraceMs: number;
   /** When each cluster was first found to have no Link, on the monotonic clock. */
   readonly #goneMs = new Map<string, number>();
-  /** Clusters whose Link a person has removed. The end of a session renews the Lease, which then no longer says so. */
+  /**
+   * Clusters whose Leases have shown that a person removed their Link with `linkspan unlink`. They are kept here, because
+   * a session renews the Lease when it ends, and a renewed Lease no longer proves it.
+   */
   readonly #unlinked = new Set<string>();
 
   constructor({ presence, isLinked, removalGraceMs = REMOVAL_GRACE_MS }: GraceOptions) {

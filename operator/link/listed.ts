@@ -15,8 +15,9 @@ interface ListingEnvironment {
 }
 
 /**
- * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must if a Link has the cluster or
- * keeps its mirrors, or if a suspended Link names the cluster and its Lease records no other cluster.
+ * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must in each of these cases: a Link
+ * has the cluster or keeps its mirrors; a suspended Link names the cluster, and its Lease records no other one; the
+ * Lease of a suspended Link records the cluster; no Lease records it.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(

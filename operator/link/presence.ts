@@ -13,9 +13,9 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Time in milliseconds, counted from when Links were last found unable to exist, or when all of them may have vanished
- * at once. A Link that vanishes within this time counts as lost together with all other Links, not as deleted by a
- * user.
+ * Time in milliseconds after the operator last found that Links cannot exist, or that all of them may have vanished at
+ * once. A Link that vanishes later counts as deleted by a user. One that vanishes earlier counts as lost together with
+ * all others.
  */
 const BELATED_MS = 60_000;
 

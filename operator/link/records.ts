@@ -99,8 +99,9 @@ export class Records {
   }
 
   /**
-   * Removes from the Lease of a suspended Link what a user has confirmed: nobody sees what comes back and is lost again
-   * (rule E6). The record of a Lease that somebody else holds has ended with that.
+   * Removes the user's confirmation of deletions from the Lease of a suspended Link. While the Link is suspended, the
+   * operator does not see Services come back and vanish again, and the confirmation is not for a second loss (rule E6).
+   * A Lease that somebody else holds is left alone: the confirmation is no longer read from it.
    * @throws ApiError or ConnectionError if the Lease cannot be read or written
    */
   async revokeConfirmation(link: string, signal: AbortSignal): Promise<void> {
@@ -127,14 +128,15 @@ export class Records {
 }
 
 /**
- * Longest time, in milliseconds, from the moment at which `linkspan unlink` says that a Link is removed until the
- * operator finds the Link gone. The clocks of the two may differ.
+ * Longest time, in milliseconds, between the time that `linkspan unlink` records on a Link's Lease, shortly before it
+ * deletes the Link, and the time at which the operator finds the Link gone. It leaves room for a difference between
+ * their clocks.
  */
 const UNLINKING_MS = 60_000;
 
 /**
- * Reports whether a Lease records that a person removed its Link, and not one that was served under this Lease earlier:
- * the Lease has not been renewed since then, or the Link was found to be gone at that time.
+ * Reports whether a Lease records that a person removed its Link with `linkspan unlink`. A record of an earlier Link of
+ * the same name does not count: the Lease has been renewed since that record, and the Link was found to be gone later.
  * @param goneMs as for {@link Records.isUnlinked}
  */
 export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean {

@@ -8,7 +8,8 @@ import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 /**
- * The command names the Link and its namespace: the context of a target may have another name than its Link (rule P4).
+ * Returns the command that mints credentials for a Link, without the contexts of the clusters. It names the Link, since
+ * the context of the target may have another name, and each namespace that is not the default (rule P4).
  */
 export const mintCommand = (
   link: string,

@@ -119,7 +119,10 @@ export class Sessions {
     return removal;
   }
 
-  /** Gives a Link the removal of what a Link of its name left: the Link may have been made anew since that began. */
+  /**
+   * If a removal runs for a former Link of this name, makes it the `work` of the present Link, unless that has a session.
+   * The Link may have been created again after the removal began.
+   */
   linkChanged(name: string): void {
     const link = this.#options.links.get(name);
     const removal = [...this.#sessions.values()].find((work) => work instanceof Removal && work.link === name);

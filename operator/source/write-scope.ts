@@ -40,8 +40,8 @@ export interface NamespaceBudgetOptions {
 export type NamespaceUse = 'mirror' | 'federation';
 
 /**
- * Limits how many namespaces are created for a target cluster (rule E10). Those that exist count, and those that keys
- * are about to have created: each for as long as the last decision about such a key creates it.
+ * Limits how many namespaces are created for a target cluster (rule E10). Those that exist count, and so does each one
+ * that the latest decision about a key creates.
  */
 export class NamespaceBudget {
   readonly #options: NamespaceBudgetOptions;

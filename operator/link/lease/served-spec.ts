@@ -12,7 +12,7 @@ import { type Note, noteOf, readNote } from '../../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 
-/** Metadata of a Link, by which it differs from one that was created later under the same name. */
+/** A Link as far as its record depends on it. `uid` tells it from a later Link of the same name. */
 interface LinkObject {
   readonly name: string;
   readonly namespace: string;

@@ -1,6 +1,7 @@
 /**
- * Says when the status of one Link is written: soon after a change, with all changes until then, and again after a
- * failure, but what failed no sooner for being scheduled again. Whether it is written, `StatusPatch` decides.
+ * Decides when the status of one Link is written: soon after a change, together with all changes until then. A status
+ * that could not be written is tried again after a growing delay, and a new status at once. `StatusPatch` decides
+ * whether a write is needed, and makes it.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
@@ -141,7 +142,7 @@ export class StatusWriter {
     return live['conditions'] === undefined ? { ...this.#sent, ...live } : live;
   }
 
-  /** How long a status still waits that could not be written. */
+  /** Returns the rest of the delay before a status that could not be written is tried again, in milliseconds. */
   #backoffMs(patch: LinkStatusPatch): number {
     if (this.#failed === undefined || this.#failed.content !== contentOf(patch)) return 0;
     return this.#failed.retryMs - performance.now();

@@ -1,6 +1,7 @@
 /**
- * Asks a target for the hostnames in the slices of a Service before the endpoint mirror of a pod is deleted (rule D5).
- * One paged list covers all slices of the Service, even those that are not watched.
+ * Asks a target for the hostnames in the slices of a Service before what stands for one of its pods is deleted: an
+ * endpoint mirror, or a Service of a ServiceImport (rules D5, D11). One paged list covers all slices of the Service, even
+ * those that are not watched.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -19,7 +20,7 @@ export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Aski
   readonly get: (key: string) => Service | undefined;
   /** Reports whether the watch of labelled slices covers slices with these labels. */
   readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
-  /** Bytes that all answers take that are being read, at most. @default 64 MiB */
+  /** Maximum total size of the answers that are being read, in bytes. @default 64 MiB */
   readonly maxBytes?: number;
 }
 
@@ -92,7 +93,7 @@ async function hostnamesNow(
   return new Set(counted.flatMap((slice) => [...hostnamesOf(slice)]));
 }
 
-/** Returns a slice without what nobody asks for. */
+/** Returns a slice with its metadata and address type, and with only the hostnames of its endpoints. */
 const withHostnames = ({ metadata, addressType, endpoints }: EndpointSlice): EndpointSlice => ({
   metadata,
   addressType,

@@ -100,7 +100,10 @@ export class Renewal {
     else this.#found(undefined);
   }
 
-  /** Renews the token at once, since the target has refused it. */
+  /**
+   * Ends the wait until the renewal is due, since the target has refused the token. It does not shorten the delay after a
+   * failed attempt, and does nothing if other software manages the Secret.
+   */
   hurry(): void {
     this.#hurry.abort();
   }

@@ -1,7 +1,7 @@
 /**
  * Reads what one cluster exports by the MCS API, with one client: ServiceExports, their Services and slices, and the id
- * that the cluster claims. The CRDs are optional. A kind that cannot be read counts as unknown, not as empty (rule K5),
- * and reading it is retried without limit.
+ * that the cluster claims. The CRDs are optional. ServiceExports that cannot be read count as unknown, not as empty; a
+ * ClusterProperty that could never be read counts as none (rule K5). Reading them is retried without limit.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';

@@ -133,10 +133,9 @@ export class SlicesByName {
   }
 
   /**
-   * Watches these names. Names that are no longer wanted stay while their watch has others that are, until it is
-   * started anew: watching a few too many costs less than a new list. When names are missing, watches of which half the
-   * names or fewer are wanted are joined, so that there are never more than two for each hundred names that were wanted
-   * then, and one.
+   * Watches these names. A name that is no longer wanted stays in its watch, while the watch has other names that are
+   * wanted: watching a few too many costs less than a new list. When a name is missing, the watches with at most 50
+   * wanted names are joined: of the `n` names that are wanted then, there are at most `2n / 100 + 1` watches.
    */
   #want(names: ReadonlySet<string>): void {
     const missing = [...names].filter((name) => !this.#byName.has(name));

@@ -20,7 +20,7 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly maxObjects: number;
   /** Maximum total size of the objects that are read, in bytes, as the store weighs them. */
   readonly maxBytes: number;
-  /** What counts towards this maximum with others. @default - nothing: it is its own */
+  /** Total size that several stores count towards one maximum. @default - the store has `maxBytes` to itself */
   readonly shared?: SharedBytes | undefined;
   /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
