@@ -4,7 +4,8 @@
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
-import { keyOf, type Service, splitKey } from '../kube/objects.ts';
+import { keyOf, type Service, type SliceEndpoint, splitKey } from '../kube/objects.ts';
+import { hostnameOf } from '../mirror/endpoint-mirrors.ts';
 import type { ReadKind } from '../runtime/optional-kind.ts';
 import { isFederated, isFlat, ownerOf } from '../source/owner.ts';
 import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKnowledge } from './readiness.ts';
@@ -46,7 +47,7 @@ export class ServiceEndpoints {
     const { namespace, knowledge } = this.#options;
     const owner = ownerOf(live, namespace);
     const known = owner && knowledge(owner.cluster, owner.key);
-    if (known !== undefined) return reachable(known, modeOf(live));
+    if (known !== undefined) return reachable(behind(live, known), modeOf(live));
     // Only who reads its target knows what is behind a mirror in flat mode: it has no slices here.
     if (owner !== undefined && modeOf(live) === 'remote-discovery') return undefined;
     // Those that lead through gateways have slices.
@@ -72,6 +73,17 @@ export class ServiceEndpoints {
     const counts = this.#localEndpoints(`${namespace}/${local}`);
     return [...remote, counts && counts.ready > 0];
   }
+}
+
+/** What is known of what a mirror leads to: of a headless Service, an endpoint mirror leads to one pod alone. */
+function behind(mirror: Service, known: TargetKnowledge): TargetKnowledge {
+  const pod = hostnameOf(mirror);
+  if (pod === undefined) return known;
+  const ofPod = ({ hostname }: SliceEndpoint): boolean => hostname === pod;
+  return {
+    ...known,
+    slices: known.slices?.map((each) => ({ ...each, endpoints: (each.endpoints ?? []).filter(ofPod) })),
+  };
 }
 
 /** How the endpoints of a mirror are reached. */

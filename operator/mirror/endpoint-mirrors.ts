@@ -56,8 +56,11 @@ function podOf(service: Service): Pod {
   return pod;
 }
 
-/** The mirror's own name may be another than the hostname says (rule A7), but proxies reach the pod by it. */
-function hostnameOf({ metadata: { labels, annotations } }: Service): string | undefined {
+/**
+ * Returns the hostname of the pod that a Service stands for; undefined if it stands for none. The mirror's own name may
+ * be another than the hostname says (rule A7), but proxies reach the pod by it.
+ */
+export function hostnameOf({ metadata: { labels, annotations } }: Service): string | undefined {
   if (labels?.[Label.headlessMirrorSvcName] === undefined) return undefined;
   const [hostname = ''] = annotations?.[Annotation.remoteSvcFqName]?.split('.') ?? [];
   return isDnsLabel(hostname) ? hostname : undefined;

@@ -94,4 +94,29 @@ export const FAILOVER: readonly Defect[] = [
     replace: 'this.confirms(key)',
     tests: ['test/operator/served/exports.test.ts'],
   },
+  {
+    name: 'L232 an endpoint mirror counts by all pods of its headless Service',
+    file: 'operator/failover/endpoints.ts',
+    rule: 'L232',
+    find: 'reachable(behind(live, known), modeOf(live))',
+    replace: 'reachable(known, modeOf(live))',
+    tests: ['test/operator/failover/endpoints.test.ts'],
+  },
+  {
+    name: 'L232 failovers hear nothing of the mirrors of pods',
+    file: 'operator/source/stores.ts',
+    rule: 'L232',
+    find: "new Set([mirror, ...this.services.by('owner', indexValueOf(owner)).map(keyOf)])",
+    replace: 'new Set([mirror])',
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
+  },
+  {
+    name: 'L232 failovers go on with what a session knew of pods',
+    file: 'operator/link/sessions.ts',
+    rule: 'L232',
+    find: 'for (const mirror of source.mirrorsOf({ cluster, key })) failovers?.mirrorChanged(mirror);',
+    replace:
+      'for (const mirror of [...source.mirrorsOf({ cluster, key })].slice(0, 1)) failovers?.mirrorChanged(mirror);',
+    tests: ['test/operator/link/clusters.test.ts'],
+  },
 ];

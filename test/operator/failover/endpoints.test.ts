@@ -63,3 +63,27 @@ test('of a Service that is derived from a ServiceImport, its slices count, also 
 test('of a mirror in flat mode whose Link is not served, nothing is known: it has no slices here (J3)', () => {
   expect(known(mirror(FLAT), undefined)).toBeUndefined();
 });
+
+test('of an endpoint mirror, the one pod that it stands for counts, and not all of its headless Service (J3, L232)', () => {
+  const pod = (hostname: string, metadata: Partial<Service['metadata']> = {}): Service => ({
+    metadata: {
+      ...{ name: `${hostname}-west`, namespace: 'shop' },
+      labels: { ...LABELS, 'mirror.linkerd.io/headless-mirror-svc-name': 'db-west' },
+      annotations: { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.db.shop.svc.cluster.local` },
+      ...metadata,
+    },
+  });
+  const endpoints = [
+    { addresses: ['10.1.2.3'], hostname: 'db-0', conditions: { ready: false } },
+    { addresses: ['10.1.2.4'], hostname: 'db-1', conditions: { ready: true } },
+  ];
+  const slices = [{ metadata: { name: 'db-abc' }, addressType: 'IPv4', endpoints } as unknown as EndpointSlice];
+  const knowledge: TargetKnowledge = { exported: 'gateway', slices, isGatewayAlive: true };
+  expect(known(pod('db-0'), knowledge)).toEqual({ ready: 0, total: 1 });
+  // Its name may be another than its hostname: A7.
+  expect(known(pod('db-1', { name: 'db-1-db-west' }), knowledge)).toEqual({ ready: 1, total: 1 });
+  expect(known(pod('db-2'), knowledge)).toEqual({ ready: 0, total: 0 });
+  expect(known(pod('db-0'), { ...knowledge, slices: undefined })).toBeUndefined();
+  const headless = { ...mirror(LABELS).metadata, name: 'db-west' };
+  expect(known({ metadata: headless }, knowledge)).toEqual({ ready: 1, total: 2 });
+});

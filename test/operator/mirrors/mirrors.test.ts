@@ -28,6 +28,8 @@ describe('the mirrors of a target cluster', () => {
   let questions: string[];
   /** The same of the pods behind Services. */
   let podQuestions: string[];
+  /** The Services of which failovers have heard that they have changed. */
+  let heard: string[];
   /** Called when the target answers about a Service, which it does at once, and when the answer is forgotten. */
   let answer: ((name: string, isConfirmed: boolean) => void) | undefined;
   let stop: AbortController;
@@ -61,11 +63,12 @@ describe('the mirrors of a target cluster', () => {
     probe = NOTHING;
     questions = [];
     podQuestions = [];
+    heard = [];
     answer = undefined;
     stop = new AbortController();
     running = Promise.resolve();
     prepare();
-    env = await stage.environment();
+    env = { ...(await stage.environment()), failovers: { mirrorChanged: (key) => void heard.push(key) } };
     report = new RecordedReport();
     const from = {
       keys,
@@ -425,6 +428,18 @@ describe('the mirrors of a target cluster', () => {
     exports('web');
     await reconcile('shop/web');
     expect([podQuestions.at(-1), mirrors.progress.isCaughtUp]).toEqual(['forget shop/web', true]);
+  });
+
+  it('are all looked at by failovers when their Service changes, those of its pods too (J3, L232)', async () => {
+    await start();
+    run();
+    const service = targetService({ clusterIP: 'None' }, { creationTimestamp: OLDER });
+    const slices = [targetSlice([{ hostname: 'web-0' }, { hostname: 'web-1' }])];
+    exported.set('web', { target: { service, mode: 'gateway' }, slices });
+    await reconcile('shop/web');
+    heard = [];
+    mirrors.changed(['shop/web']);
+    expect(heard.toSorted()).toEqual(['shop/web-0-west', 'shop/web-1-west', 'shop/web-west']);
   });
 
   it('of pods that are back stay, although they were gone when a write began that then had no answer (D11, L119)', async () => {
