@@ -64,19 +64,24 @@ export function sharesOf(
   holdDownMs: number,
   nowMs: number,
 ): Shares {
-  const isIn = ({ service }: Candidate): boolean => (current?.get(service) ?? 0) > 0;
-  const active = candidates.findIndex(isIn);
-  const isNew = active < 0;
+  const isIn = (service: string): boolean => (current?.get(service) ?? 0) > 0;
+  const services = candidates.map(({ service }) => service);
+  // What a route that leads to none of them has been led away from, its own order says.
+  const order = services.some(isIn) ? services : [...(current?.keys() ?? [])];
+  const active = order.findIndex(isIn);
   // Only what a route has been led away from must prove itself.
-  const isHeld = (each: Candidate, at: number): boolean =>
-    !isNew && !isIn(each) && (isWeighed(each) || at < active) && nowMs < each.sinceMs + holdDownMs;
+  const isHeld = (each: Candidate): boolean => {
+    const at = order.indexOf(each.service);
+    const isLedAway = active >= 0 && at >= 0 && !isIn(each.service) && (isWeighed(each) || at < active);
+    return isLedAway && nowMs < each.sinceMs + holdDownMs;
+  };
   const ready = candidates.filter((each) => each.ready);
   if (ready.length === 0) return { weights: unchanged(candidates, current), dueMs: undefined };
-  const free = candidates.filter((each, at) => each.ready && !isHeld(each, at));
+  const free = ready.filter((each) => !isHeld(each));
   // What is ready only just now is better than what is not ready at all.
   const chosen = free.length > 0 ? free : ready;
   const takes = chosen.some(isWeighed) ? chosen : chosen.slice(0, 1);
-  const held = ready.filter((each) => !takes.includes(each) && isHeld(each, candidates.indexOf(each)));
+  const held = ready.filter((each) => !takes.includes(each) && isHeld(each));
   return {
     weights: candidates.map((each) => (takes.includes(each) ? (each.weight ?? 1) : 0)),
     dueMs: held.length === 0 ? undefined : Math.min(...held.map(({ sinceMs }) => sinceMs + holdDownMs)),

@@ -119,4 +119,11 @@ export const FAILOVER: readonly Defect[] = [
       'for (const mirror of [...source.mirrorsOf({ cluster, key })].slice(0, 1)) failovers?.mirrorChanged(mirror);',
     tests: ['test/operator/link/clusters.test.ts'],
   },
+  {
+    ...DECIDE,
+    name: 'L233 the hold-down is forgotten when what requests go to is gone',
+    rule: 'L233',
+    find: 'services.some(isIn) ? services : [...(current?.keys() ?? [])]',
+    replace: 'services',
+  },
 ];

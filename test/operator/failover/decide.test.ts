@@ -32,6 +32,20 @@ describe('requests go to the first backend that is ready (J2)', () => {
     ],
     ['and to one that was not listed before', [down('web'), up('east')], { web: 1 }, [0, 1]],
     ['also if the one that they went to is no backend any more', [down('web'), up('east')], { old: 1 }, [0, 1]],
+    [
+      'or to a later one, if the one that they went to is gone, rather than to an earlier one that has yet to prove itself (L233)',
+      [up('web', NOW), up('north')],
+      { web: 0, east: 1, north: 0 },
+      [0, 1],
+    ],
+    ['and back at once if nothing else is left (L233)', [up('web', NOW)], { web: 0, east: 1 }, [1]],
+    [
+      'and to the next one, if the one that they went to is gone, although that is ready only just now (L233)',
+      [down('web'), up('north', NOW), up('south')],
+      { web: 0, east: 1, north: 0, south: 0 },
+      [0, 1, 0],
+    ],
+    ['and at once to the first of others, which were not listed', [up('web', NOW), up('east')], { old: 1 }, [1, 0]],
     ['and a backend alone has a weight, also while it is not ready', [down('web')], { web: 0 }, [1]],
   ])('%s', (_, candidates, current, weights) => {
     expect(shares(candidates, current).weights).toEqual(weights);
@@ -41,6 +55,7 @@ describe('requests go to the first backend that is ready (J2)', () => {
     const sinceMs = NOW - 10_000;
     expect(shares([up('web', sinceMs), up('east')], { web: 0, east: 1 }).dueMs).toBe(sinceMs + HOLD_MS);
     expect(shares([up('web'), up('east')], { web: 1, east: 0 }).dueMs).toBeUndefined();
+    expect(shares([up('web', sinceMs), up('north')], { web: 0, east: 1, north: 0 }).dueMs).toBe(sinceMs + HOLD_MS);
     const two = [up('web', sinceMs), up('east', sinceMs - 5_000), up('north')];
     expect(shares(two, { web: 0, east: 0, north: 1 }).dueMs).toBe(sinceMs - 5_000 + HOLD_MS);
   });
@@ -60,6 +75,13 @@ describe('requests are divided by weight among what is ready (J2)', () => {
       [90, 10],
     ],
     ['and not before', [up('web', NOW, 90), up('east', LONG, 10)], { web: 0, east: 10 }, [0, 10]],
+    [
+      'and not before, if those that they went to are gone (L233)',
+      [up('web', NOW, 90), up('north', LONG, 10)],
+      { web: 0, east: 10, north: 0 },
+      [0, 10],
+    ],
+    ['all of others, which were not listed', [up('web', NOW, 90), up('east', NOW, 10)], { old: 1 }, [90, 10]],
   ])('%s', (_, candidates, current, weights) => {
     expect(shares(candidates, current).weights).toEqual(weights);
   });
