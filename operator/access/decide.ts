@@ -3,6 +3,7 @@
  * policy, to what is to be written now and what may be deleted now. Pure. What it guarantees of each write on the way:
  * who may reach an export before and after may reach it all the time, and who may neither before nor after never does.
  */
+import { PolicyApi } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { type Export, type GatewayAccess, type GatewayTcp, type Identities, bothOf, unionOf } from './exports.ts';
@@ -45,6 +46,8 @@ export interface ObservedAccess {
   readonly routes: readonly AccessRoute[];
   /** Those of ours. */
   readonly authentications: readonly Authentication[];
+  /** Names of those of others that every meshed client has. */
+  readonly everyone: ReadonlySet<string>;
   /** All in the namespace. */
   readonly authorizations: readonly Authorization[];
   /** All in the namespace. */
@@ -66,7 +69,7 @@ export type AccessState =
    * last.
    */
   | 'no-networks'
-  /** It is to be open again, and nothing lets everyone in: what is closed stays so. */
+  /** It is to be open again, and no policy lets everyone in: what is closed stays so. */
   | 'not-opened';
 
 export interface AccessDecision {
@@ -117,9 +120,18 @@ const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[]
 const isOpening = (each: Authorization): boolean =>
   isServerWide(each) && setOf(each) === OPEN && each.metadata.name !== TCP_NAME;
 
-/** The policies for the whole gateway that are to let in at least everyone whom that of Linkerd's chart does. */
+/** The policies for the whole gateway by which clients came in before it was closed. */
 const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>
   authorizations.filter((each) => isOpening(each) || (isServerWide(each) && setOf(each) === undefined));
+
+/** Whether a policy is to let in at least everyone whom that of Linkerd's chart does. */
+const isForEveryone = ({ metadata, spec }: Authorization, everyone: ReadonlySet<string>): boolean =>
+  (spec?.requiredAuthenticationRefs ?? []).every(({ kind, name = '', namespace = metadata.namespace }) => {
+    if (namespace !== metadata.namespace) return false;
+    return kind === 'MeshTLSAuthentication'
+      ? everyone.has(name)
+      : kind === 'NetworkAuthentication' && name === PolicyApi.sourceCluster;
+  });
 
 /**
  * All that is ours goes, once everyone may use the gateway by another policy: first a route that takes everything, so
@@ -127,7 +139,7 @@ const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[
  */
 function decideOpen(observed: ObservedAccess): AccessDecision {
   const { namespace, routes, authentications, authorizations, networks, exports } = observed;
-  const openings = openingsOf(observed);
+  const openings = openingsOf(observed).filter((each) => isForEveryone(each, observed.everyone));
   const isOpen = openings.some((each) => hasItsNetworks(each, networks));
   const all = routes.find(isCatchAll);
   const specific = routes.filter((each) => !isCatchAll(each));

@@ -14,7 +14,7 @@ import { isExportedHere } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { type AccessDecision, decideAccess, type ObservedAccess } from './decide.ts';
 import { type Export, type GatewayAccess, readExports } from './exports.ts';
-import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isOurs, NETWORKS } from './objects.ts';
+import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isForAnyClient, isOurs, NETWORKS } from './objects.ts';
 import type { AccessReport } from './report.ts';
 import type { WatchedAccess } from './watched.ts';
 
@@ -60,6 +60,7 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
   observe(): ObservedGateway {
     const { config, mode, source, watched } = this.#options;
     if (!watched.isRead || !source.services.synced) return undefined;
+    const authentications = [...watched.authentications.store.values()];
     return {
       mode,
       tcp: config.gatewayTcp,
@@ -67,7 +68,8 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
       hasServer: watched.servers.store.size > 0,
       exports: [...this.#exports()],
       routes: [...watched.routes.store.values()].filter(isOurs),
-      authentications: [...watched.authentications.store.values()].filter(isOurs),
+      authentications: authentications.filter(isOurs),
+      everyone: new Set(authentications.filter(isForAnyClient).map(({ metadata }) => metadata.name)),
       authorizations: [...watched.authorizations.store.values()],
       networks: [...watched.networks.store.values()],
     };

@@ -185,3 +185,7 @@ export const nothing = (namespace: string): Desired =>
 /** Reports whether an object of ours is labelled as one. */
 export const isOurs = (object: KubeObject): boolean =>
   object.metadata.labels?.[Label.managedBy] === Value.managedBy && setOf(object) !== undefined;
+
+/** Reports whether an authentication of somebody else is one that every meshed client has. */
+export const isForAnyClient = (object: Authentication): boolean =>
+  !isOurs(object) && object.spec?.identities?.includes('*') === true;

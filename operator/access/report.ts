@@ -111,7 +111,7 @@ export class AccessReport {
     else if (state === 'not-opened')
       log.warn(
         fields,
-        'the gateway stays closed: gatewayAccess is open, but there is no AuthorizationPolicy for its Server; apply the GatewayPolicy',
+        'the gateway stays closed: gatewayAccess is open, but no AuthorizationPolicy for its Server lets in every meshed client; apply the GatewayPolicy',
       );
     else log.info(fields, 'the policy of the gateway');
     if (foreign.length > 0 && state !== 'open')

@@ -45,7 +45,6 @@ export class WatchedAccess {
     const changed = (): void => listener.accessChanged();
     const any = { changed, stateChanged: changed };
     const own = { ...options, partitions: [namespace] };
-    const ours = Label.gatewayAccess;
     this.exports = new OptionalKind(
       SERVICE_EXPORTS,
       { ...options, partitions: [undefined] },
@@ -58,9 +57,9 @@ export class WatchedAccess {
       { trim: ({ metadata }) => ({ metadata: trimMetadata(metadata) }) },
       any,
     );
-    this.routes = new OptionalKind<AccessRoute>(ACCESS_ROUTES, own, { trim: trimRoute }, any, ours);
-    this.authentications = new OptionalKind<Authentication>(AUTHENTICATIONS, own, { trim: trimPolicy }, any, ours);
-    // All of them: that of anybody else counts as well.
+    this.routes = new OptionalKind<AccessRoute>(ACCESS_ROUTES, own, { trim: trimRoute }, any, Label.gatewayAccess);
+    // All of them: those of anybody else count as well.
+    this.authentications = new OptionalKind<Authentication>(AUTHENTICATIONS, own, { trim: trimPolicy }, any);
     this.authorizations = new OptionalKind<Authorization>(AUTHORIZATIONS, own, { trim: trimPolicy }, any);
     // That of the gateway is made by others.
     this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy }, any);

@@ -53,4 +53,20 @@ export const ACCESS: readonly Defect[] = [
     replace: '    report.report(observed, decision, pass);\n',
     tests: ['test/operator/access/access.test.ts'],
   },
+  {
+    name: 'L234 a gateway is opened for a policy that lets in some clients alone',
+    file: 'operator/access/decide.ts',
+    rule: 'L234',
+    find: '.filter((each) => isForEveryone(each, observed.everyone))',
+    replace: '',
+    tests: ['test/operator/access/access.test.ts'],
+  },
+  {
+    name: 'L234 a gateway is opened for a policy that lets in clients from some networks alone',
+    file: 'operator/access/decide.ts',
+    rule: 'L234',
+    find: "kind === 'NetworkAuthentication' && name === PolicyApi.sourceCluster",
+    replace: "kind === 'NetworkAuthentication'",
+    tests: ['test/operator/access/access.test.ts'],
+  },
 ];

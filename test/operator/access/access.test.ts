@@ -212,6 +212,41 @@ describe('the policy of the gateway', () => {
     );
   });
 
+  it('M2 does not open a gateway for a policy of somebody else that lets in some alone, and opens it for one that lets in all (L234)', async () => {
+    apply('exported');
+    exported('web');
+    await start('exported');
+    await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 404 });
+    stop.abort();
+    await running;
+    const upsert = (kind: string, name: string, spec: object): void =>
+      void stage.east.store.upsert({
+        apiVersion: `${POLICY}/v1alpha1`,
+        kind,
+        metadata: { name, namespace: LINKS_NAMESPACE },
+        spec,
+      });
+    const authorize = (name: string, ...requiredAuthenticationRefs: readonly object[]): void =>
+      upsert('AuthorizationPolicy', name, {
+        targetRef: { group: POLICY, kind: 'Server', name: 'linkerd-gateway' },
+        requiredAuthenticationRefs,
+      });
+    upsert('MeshTLSAuthentication', 'only-b', { identities: [identity('b.shop')] });
+    upsert('NetworkAuthentication', 'office', { networks: [{ cidr: '192.0.2.0/24' }] });
+    const anyMeshed = { group: POLICY, kind: 'MeshTLSAuthentication', name: 'any-meshed' };
+    authorize('for-b', { ...anyMeshed, name: 'only-b' });
+    authorize('for-prometheus', { kind: 'ServiceAccount', name: 'prometheus', namespace: 'linkerd-viz' });
+    authorize('for-the-office', anyMeshed, { group: POLICY, kind: 'NetworkAuthentication', name: 'office' });
+    authorize('for-those-of-another-namespace', { ...anyMeshed, namespace: 'shop' });
+    await start('open');
+    await said('stays closed');
+    expect([ask(identity('a.shop'), 'web'), list('v1beta3', 'HTTPRoute').length]).toEqual([200, 2]);
+    // As Linkerd's chart makes it, without a label of ours.
+    authorize('linkerd-gateway', anyMeshed, { group: POLICY, kind: 'NetworkAuthentication', name: 'source-cluster' });
+    await becomes({ 'a.shop asks web': 200, 'a.shop asks secret': 200 });
+    await comes('nothing is left', () => list('v1beta3', 'HTTPRoute').length === 0);
+  });
+
   it("M4 leaves the policy of Linkerd's chart, which is not ours, and says so", async () => {
     apply('open');
     const [chart] = list('v1alpha1', 'AuthorizationPolicy').filter(

@@ -12,6 +12,7 @@ import {
   type AccessRoute,
   type Authentication,
   type Authorization,
+  isForAnyClient,
   isOurs,
   type Networks,
   OPEN,
@@ -208,6 +209,7 @@ class History {
   #observe(): ObservedAccess {
     const of = <T extends KubeObject>(kind: string): readonly T[] =>
       [...this.#objects.values()].filter((each) => each.kind === kind) as unknown as readonly T[];
+    const authentications = of<Authentication>('MeshTLSAuthentication');
     return {
       mode: this.#mode,
       tcp: this.#tcp,
@@ -215,7 +217,8 @@ class History {
       hasServer: true,
       exports: [...this.#exports.values()],
       routes: of<AccessRoute>('HTTPRoute'),
-      authentications: of<Authentication>('MeshTLSAuthentication').filter(isOurs),
+      authentications: authentications.filter(isOurs),
+      everyone: new Set(authentications.filter(isForAnyClient).map(({ metadata }) => metadata.name)),
       authorizations: of<Authorization>('AuthorizationPolicy'),
       networks: of<Networks>('NetworkAuthentication'),
     };
