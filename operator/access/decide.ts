@@ -16,17 +16,16 @@ import {
   CATCH_ALL_NAME,
   catchAll,
   isAccepted,
+  isForeign,
+  isOpening,
   isOurs,
-  isServerWide,
   keptNetworks,
   type Networks,
   nothing,
   NOTHING_NAME,
-  OPEN,
   route,
   routeAuthorization,
   setId,
-  setOf,
   TCP_NAME,
   tcpAuthorization,
 } from './objects.ts';
@@ -113,16 +112,11 @@ const withoutNetworks = (observed: ObservedAccess): AccessDecision => ({
 });
 
 /** What lets in everyone whom it names to all that has a route, and is not ours to delete. */
-const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>
-  authorizations.filter((each) => isServerWide(each) && setOf(each) === undefined);
-
-/** The policy by which everyone in the mesh may use the gateway: that of the construct GatewayPolicy. */
-const isOpening = (each: Authorization): boolean =>
-  isServerWide(each) && setOf(each) === OPEN && each.metadata.name !== TCP_NAME;
+const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[] => authorizations.filter(isForeign);
 
 /** The policies for the whole gateway by which clients came in before it was closed. */
 const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>
-  authorizations.filter((each) => isOpening(each) || (isServerWide(each) && setOf(each) === undefined));
+  authorizations.filter((each) => isOpening(each) || isForeign(each));
 
 /** Whether a policy is to let in at least everyone whom that of Linkerd's chart does. */
 const isForEveryone = ({ metadata, spec }: Authorization, everyone: ReadonlySet<string>): boolean =>
@@ -302,7 +296,7 @@ function decideTcp(
   const opaque = exports.filter(({ opaquePorts }) => opaquePorts.length > 0);
   const wanted: Identities =
     tcp === 'meshed' ? '*' : tcp === 'clients' ? unionOf(opaque.map((each) => each.identities)) : [];
-  const policy = authorizations.find(({ metadata }) => metadata.name === TCP_NAME);
+  const policy = authorizations.find((each) => each.metadata.name === TCP_NAME && isOurs(each));
   const named = policy === undefined ? undefined : authenticationsOf(policy)[0];
   const live = authentications.find(({ metadata }) => metadata.name === named)?.spec?.identities ?? [];
   const before: Identities = live.includes('*') ? '*' : live;

@@ -189,3 +189,10 @@ export const isOurs = (object: KubeObject): boolean =>
 /** Reports whether an authentication of somebody else is one that every meshed client has. */
 export const isForAnyClient = (object: Authentication): boolean =>
   !isOurs(object) && object.spec?.identities?.includes('*') === true;
+
+/** Reports whether a policy is one by which everyone may use the gateway: that of the construct GatewayPolicy. */
+export const isOpening = (each: Authorization): boolean =>
+  isServerWide(each) && setOf(each) === OPEN && each.metadata.name !== TCP_NAME;
+
+/** Reports whether a policy of somebody else authorizes for the whole gateway. */
+export const isForeign = (each: Authorization): boolean => isServerWide(each) && !isOpening(each) && !isOurs(each);

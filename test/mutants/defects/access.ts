@@ -23,11 +23,11 @@ export const ACCESS: readonly Defect[] = [
   },
   {
     name: 'L136 the policy for opaque connections that is labelled as the one for everyone counts as such',
-    file: 'operator/access/decide.ts',
+    file: 'operator/access/objects.ts',
     rule: 'L136',
     find: ' && each.metadata.name !== TCP_NAME;',
     replace: ';',
-    tests: [HISTORIES],
+    tests: ['test/operator/access/access.test.ts'],
   },
   {
     name: 'L146 a set of clients has a name that others can be found for',
@@ -67,6 +67,22 @@ export const ACCESS: readonly Defect[] = [
     rule: 'L234',
     find: "kind === 'NetworkAuthentication' && name === PolicyApi.sourceCluster",
     replace: "kind === 'NetworkAuthentication'",
+    tests: ['test/operator/access/access.test.ts'],
+  },
+  {
+    name: 'L235 a policy of somebody else holds back what it has the name for',
+    file: 'operator/access/decide.ts',
+    rule: 'L235',
+    find: 'each.metadata.name === TCP_NAME && isOurs(each)',
+    replace: 'each.metadata.name === TCP_NAME',
+    tests: ['test/operator/access/access.test.ts'],
+  },
+  {
+    name: 'L235 a policy that is not ours by half of its labels is not reported',
+    file: 'operator/access/objects.ts',
+    rule: 'L235',
+    find: '!isOpening(each) && !isOurs(each)',
+    replace: '!isOpening(each) && setOf(each) === undefined',
     tests: ['test/operator/access/access.test.ts'],
   },
 ];

@@ -338,6 +338,56 @@ describe('the policy of the gateway', () => {
     expect(events).toEqual(['shop/web GatewayPolicyNotWritten']);
   });
 
+  it('M5 takes back who may open opaque connections, whatever the label of that policy says (L136)', async () => {
+    apply('exported');
+    exported('db', 'shop/a', [{ name: 'mysql', port: 3306 }]);
+    await start('exported', { gatewayTcp: 'clients' });
+    const tcp = () =>
+      list('v1alpha1', 'AuthorizationPolicy').find(({ metadata }) => metadata.name === 'linkspan-opaque-tcp');
+    await comes('they may', () => tcp() !== undefined);
+    stop.abort();
+    await running;
+    const relabelled = JSON.stringify(tcp()).replace(
+      '"linkspan.dev/gateway-access":"tcp"',
+      '"linkspan.dev/gateway-access":"open"',
+    );
+    stage.east.store.upsert(JSON.parse(relabelled) as Manifest);
+    await start('exported');
+    await comes('they may not', () => tcp() === undefined);
+  });
+
+  it('M4 is held back by no policy of somebody else that has the name of ours for opaque connections, and says so (L235)', async () => {
+    apply('open');
+    const [chart] = list('v1alpha1', 'AuthorizationPolicy').filter(
+      ({ metadata }) => metadata.name === 'linkerd-gateway',
+    );
+    exported('web', 'shop/a');
+    await start('exported');
+    await becomes({ 'a.shop asks web': 200, 'b.shop asks web': 403 });
+    const [set] = list('v1alpha1', 'MeshTLSAuthentication').filter(({ metadata }) =>
+      /[\da-f]{32}$/.test(metadata.name),
+    );
+    const authentication = { group: POLICY, kind: 'MeshTLSAuthentication', name: set?.metadata.name };
+    stop.abort();
+    await running;
+    stage.east.store.upsert({
+      ...chart,
+      metadata: {
+        name: 'linkspan-opaque-tcp',
+        namespace: LINKS_NAMESPACE,
+        labels: { 'linkspan.dev/gateway-access': 'tcp' },
+      },
+      spec: { ...chart?.spec, requiredAuthenticationRefs: [authentication] },
+    } as unknown as Manifest);
+    apply('open');
+    await start('exported');
+    await said('policies that are not ours');
+    exported('late');
+    await becomes({ 'b.shop asks late': 200, 'b.shop asks web': 403 });
+    await comes('the gateway is closed', () => policy().every(({ metadata }) => metadata.name !== 'linkerd-gateway'));
+    expect(policy().some(({ metadata }) => metadata.name === 'linkspan-opaque-tcp')).toBe(true);
+  });
+
   it('M5 says of an export with opaque ports that they are not admitted', async () => {
     apply('exported');
     exported('db', undefined, [{ name: 'mysql', port: 3306 }]);

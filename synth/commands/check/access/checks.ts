@@ -2,7 +2,7 @@
 import { GATEWAY_LABELS } from '../../../../constructs/gateway/gateway-service.ts';
 import { Default, Label, OPERATOR_NAME, PolicyApi } from '../../../../crds/wire.ts';
 import { sourceNetworks } from '../../../../operator/access/networks.ts';
-import { isServerWide, setOf } from '../../../../operator/access/objects.ts';
+import { isForeign } from '../../../../operator/access/objects.ts';
 import { flagOf } from '../../../../crds/operator-setting-names.ts';
 import { byInstall, byKubectl, operatorLog } from '../../common/remedies.ts';
 import { type Check, error, type Finding, type Judgement, judged, skipped, warning } from '../check-type.ts';
@@ -38,18 +38,16 @@ const operatorFindings = (facts: AccessFacts): readonly Finding[] => {
 const policyFindings = (facts: AccessFacts): readonly Finding[] => {
   const { authorizations, namespace } = facts;
   if (!authorizations.ok) return [];
-  return authorizations.value
-    .filter((each) => isServerWide(each) && setOf(each) === undefined)
-    .map(({ metadata }) => {
-      const reason = 'authorizes clients for the whole gateway, and stays: it counts beside what exports name';
-      const label = `${Label.gatewayAccess}=open`;
-      const command = byKubectl(facts, '-n', namespace, 'label', 'authorizationpolicy', metadata.name, label);
-      const isGateways = metadata.name === Default.gatewayName;
-      const remedy = isGateways
-        ? `hand it to the operator, which deletes it when it may: ${command}`
-        : 'see who needs it';
-      return warning(`AuthorizationPolicy ${namespace}/${metadata.name}`, reason, remedy);
-    });
+  return authorizations.value.filter(isForeign).map(({ metadata }) => {
+    const reason = 'authorizes clients for the whole gateway, and stays: it counts beside what exports name';
+    const label = `${Label.gatewayAccess}=open`;
+    const command = byKubectl(facts, '-n', namespace, 'label', 'authorizationpolicy', metadata.name, label);
+    const isGateways = metadata.name === Default.gatewayName;
+    const remedy = isGateways
+      ? `hand it to the operator, which deletes it when it may: ${command}`
+      : 'see who needs it';
+    return warning(`AuthorizationPolicy ${namespace}/${metadata.name}`, reason, remedy);
+  });
 };
 
 const networkFindings = ({ networks, namespace }: AccessFacts): readonly Finding[] => {
