@@ -83,7 +83,7 @@ export function decideImport(given: ObservedImport): ImportDecision {
     if (!bringsMore || !isToBeTaken) return { ...left, another: operator };
   }
   if (live !== undefined && !isOfImport(name, live))
-    return { ...nothing, manifests: { ...asItIs(observed), isBlocked: resolution !== undefined } };
+    return { ...nothing, manifests: { ...standing(observed), isBlocked: resolution !== undefined } };
   if (namespaceState !== 'exists') return { ...nothing, manifests: standing(observed) };
 
   const isOver = resolution === undefined && stays.length === 0;

@@ -247,4 +247,12 @@ export const MCS: readonly Defect[] = [
     find: "decides ? order.join(',') : remainingOrder(observed, stays, new Set(entries.values()));",
     replace: "decides ? order.join(',') : observed.live?.metadata.annotations?.['linkspan.dev/exports'];",
   },
+  {
+    file: 'operator/mcs/decide.ts',
+    tests: ['test/operator/mcs/decide.test.ts'],
+    name: 'L240 slices of a ServiceImport that is not ours any more stay ready behind a dead gateway',
+    rule: 'L240',
+    find: 'manifests: { ...standing(observed), isBlocked: resolution !== undefined }',
+    replace: 'manifests: { ...asItIs(observed), isBlocked: resolution !== undefined }',
+  },
 ];

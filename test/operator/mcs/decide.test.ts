@@ -9,6 +9,7 @@ import type { ObservedImport } from '../../../operator/mcs/observed.ts';
 import { exportStatus, importStatus } from '../../../operator/mcs/status.ts';
 import { readServiceExport, type ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import {
+  addressOf,
   flat,
   local,
   NOTHING,
@@ -209,6 +210,21 @@ describe('a ServiceImport (K2, K3)', () => {
     expect(decideImport(blocked).manifests).toMatchObject({ isBlocked: true, services: [] });
     expect(after(blocked).derived).toBe(derived);
     expect(statusOf(blocked)?.conditions).toMatchObject([{ status: 'False', reason: 'Pending' }]);
+  });
+
+  test('that somebody takes the label from is left alone, and its slices follow the gateway (C1, L240)', () => {
+    const of = { service: service({ clusterIP: 'None' }), slices: [ownSlice('10.2.0.1', 'web-1')] };
+    for (const options of [{}, of]) {
+      const before = after(observed([target('west', options)]));
+      const live = { ...before.live!, metadata: { ...before.live!.metadata, labels: {} } };
+      const { gateway } = target('west');
+      const dead = target('west', { ...options, gateway: { ...gateway!, alive: false } });
+      const now = after(observed([dead], { ...before, live }));
+      expect(now.live).toBe(live);
+      expect([now.derived, now.podServices]).toEqual([before.derived, before.podServices]);
+      const leading = now.imported.filter(({ endpoints }) => endpoints?.[0]?.addresses[0] === addressOf('west'));
+      expect(leading.map(({ endpoints }) => endpoints?.map(({ conditions }) => conditions?.ready))).toEqual([[false]]);
+    }
   });
 
   test('needs a family of IP addresses that the cluster has, unless requests go through gateways', () => {
