@@ -14,7 +14,10 @@ export interface Refused {
 
 export interface Admission {
   readonly mode: MirrorMode;
-  /** Members in the order of rule I3. The first one decides about labels, annotations and ports. */
+  /**
+   * Members in the order of rule I3. The first one decides about labels, annotations and ports. If somebody has deleted
+   * the federated Service, members whose Services are known come first.
+   */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
   /**
@@ -28,6 +31,8 @@ export interface Admission {
 type Standing = Member | Refused;
 
 const isMember = (each: Standing): each is Member => 'service' in each;
+
+const isUnknown = (each: Standing): boolean => isMember(each) && each.service === undefined;
 
 /** Decides which of the observed Services join. */
 export function admit(observed: ObservedFederation): Admission {
@@ -44,9 +49,11 @@ export function admit(observed: ObservedFederation): Admission {
     const refusal = everywhere?.refusal ?? unfit(each, { mode, isHeld, before });
     return refusal === undefined ? each : { target: each.target, refusal };
   });
-  const [first] = fit.filter(isMember);
+  // A Service that is made anew has no labels and ports that could stay, so a known member decides about them.
+  const ranked = before?.isDeleted === true ? fit.toSorted((a, b) => Number(isUnknown(a)) - Number(isUnknown(b))) : fit;
+  const [first] = ranked.filter(isMember);
   const ports = portsIn(mode, first?.service ?? observed.live);
-  const decided = fit.map((each) => (isMember(each) && each !== first ? withPorts(each, ports, mode) : each));
+  const decided = ranked.map((each) => (isMember(each) && each !== first ? withPorts(each, ports, mode) : each));
   return {
     mode,
     members: decided.filter(isMember),
@@ -87,7 +94,7 @@ function standingOf(
  *   present mode is gateway and a member fits that mode. In all other cases the mode is flat.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
-  const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));
+  const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before, isHeld));
   if (!isHeld) return mayStay ? 'gateway' : 'remote-discovery';
   if (before !== undefined && members.some(({ service }) => service === undefined)) return before.mode;
   const wanted = members.filter(wantsGateways);
@@ -104,8 +111,8 @@ const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): bool
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
 /** Reports whether a member fits gateway mode or its membership must stay as it is. */
-const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
-  member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
+const mayLeadThroughGateways = (member: Member, before: Membership, isHeld: boolean): boolean =>
+  member.service === undefined || unfit(member, { mode: 'gateway', isHeld, before }) === undefined;
 
 /**
  * Reports whether the Link of a member asks for gateway mode and has a gateway, and the Service of the member has a

@@ -9,7 +9,7 @@ import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES
 import { desiredOf, type Manifests, NOTHING, writable } from '../mirror/manifests.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { Desired } from '../runtime/plan.ts';
-import { isFederated, isFlat } from '../source/owner.ts';
+import { isFederated, isFlat, memberOf } from '../source/owner.ts';
 import type { Admission } from './admission.ts';
 import { type Member, portsIn } from './member.ts';
 import { createsNamespace } from './refusals.ts';
@@ -41,6 +41,9 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
     const services = isAwaited ? ownedOf(observed).services.flatMap((live) => emptied(observed, live)) : [];
     return { ...NOTHING, services: services.map((object) => ({ of: SERVICES, object })), isBlocked };
   }
+  // If no member is known, it is not known what a Service must be that somebody has deleted.
+  if (membershipOf(observed)?.isDeleted === true && members.every(({ service }) => service === undefined))
+    return standing({ ...observed, slices: slicesOf(observed, members) });
   const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
   if (isHidden && !members.every((each) => hasKnownEndpoints(observed, each))) return standing(observed);
   const [service, ...slices] = rendered(observed, admission);
@@ -65,6 +68,12 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   // ignore the slices, and with them the members that only the other annotation named.
   const services = manifests.services.map((each): Desired => (isHidden ? { ...each, atOnce: true } : each));
   return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
+}
+
+/** Returns the slices of the members. */
+function slicesOf({ slices }: ObservedFederation, members: readonly Member[]): readonly EndpointSlice[] {
+  const clusters = new Set(members.map(({ target }) => target?.link.cluster));
+  return slices.filter((each) => clusters.has(memberOf(each)));
 }
 
 /** Reports whether the endpoints of a member are known. Only then can slices replace its entry in the annotation. */

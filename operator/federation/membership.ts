@@ -11,36 +11,42 @@ export interface Membership {
   readonly clusters: ReadonlySet<string>;
   /** Whether the local Service is a member. */
   readonly local: boolean;
+  /** Whether somebody has deleted the federated Service. Its slices then tell the members (rule C3). */
+  readonly isDeleted: boolean;
 }
 
-/** Returns the present members; undefined if the federated Service does not exist, or is not ours. */
+/**
+ * Returns the present members. Undefined if the federated Service is not ours, or if neither it nor slices of it exist.
+ */
 export function membershipOf({
   name,
   live,
   slices,
 }: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): Membership | undefined {
-  if (live === undefined || !isFederated(live)) return undefined;
-  const { annotations = {} } = live.metadata;
+  const isDeleted = live === undefined;
+  if (isDeleted ? slices.length === 0 : !isFederated(live)) return undefined;
   // Linkerd ignores the slices of a Service that has one of the two membership annotations.
-  if (!isFlat(live)) {
+  if (isDeleted || !isFlat(live)) {
     const members = slices.map(memberOf);
     return {
       mode: 'gateway',
       clusters: new Set(members.filter((cluster) => cluster !== undefined)),
       local: members.includes(undefined),
+      isDeleted,
     };
   }
   return {
     mode: 'remote-discovery',
     clusters: new Set(memberClusters(live)),
-    local: annotations[Annotation.localDiscovery] === name,
+    local: live.metadata.annotations?.[Annotation.localDiscovery] === name,
+    isDeleted,
   };
 }
 
 /**
  * Returns the target clusters whose Services are members, or that have slices of the federated Service in the source
- * cluster. Slices are taken into account even if the federated Service is gone, or is in flat mode, where Linkerd does
- * not read them.
+ * cluster. Slices are taken into account even if the federated Service is in flat mode, where Linkerd does not read
+ * them.
  */
 export const listedClusters = (observed: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): ReadonlySet<string> =>
   new Set([

@@ -150,6 +150,7 @@ export interface Fit {
 /** Returns why a Service cannot join in this mode; undefined if it can. */
 export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refusal | undefined {
   if (mode === 'gateway') {
+    if (before?.isDeleted === true && !isHeld) return WAITING_FOR_LEASE;
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
     if (portsIn(mode, service).length === 0) return NO_PORT_CROSSES;
     // Until the gateway's host name has been resolved, existing slices keep their addresses.

@@ -118,4 +118,28 @@ export const FEDERATION: readonly Defect[] = [
     find: '    else this.#observed.add(key);',
     replace: '    else this.#observed.delete(key);',
   },
+  {
+    file: 'operator/federation/membership.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L241 slices of a federated Service that somebody has deleted tell nothing of its members',
+    rule: 'L241',
+    find: 'if (isDeleted ? slices.length === 0 : !isFederated(live)) return undefined;',
+    replace: 'if (isDeleted || !isFederated(live)) return undefined;',
+  },
+  {
+    file: 'operator/federation/admission.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L241 a member that is not known decides what a deleted federated Service is to be',
+    rule: 'L241',
+    find: 'before?.isDeleted === true ? fit.toSorted((a, b) => Number(isUnknown(a)) - Number(isUnknown(b))) : fit',
+    replace: 'fit',
+  },
+  {
+    file: 'operator/federation/refusals.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L241 a deleted federated Service comes back in gateway shape without the Lease',
+    rule: 'L241',
+    find: 'if (before?.isDeleted === true && !isHeld) return WAITING_FOR_LEASE;',
+    replace: '',
+  },
 ];

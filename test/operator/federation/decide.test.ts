@@ -491,6 +491,59 @@ describe('fail static (I6)', () => {
     expect(step(federation([target('a', unknown)])).actions).toEqual([]);
   });
 
+  test('a Service that somebody deletes comes back with the members that are not known, by their slices (C3, L241)', () => {
+    const [{ slices }] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    const deleted = { live: undefined, slices };
+    const all = { 'web-federated.a-ipv4': 1, 'web-federated.b-ipv4': 1 };
+    const b = throughGateway('b', { service: member('b', { ports: [{ name: 'admin', port: 81, protocol: 'TCP' }] }) });
+    for (const knowledge of ['unknown', 'anothers'] as const) {
+      const a = throughGateway('a', { knowledge, service: undefined });
+      const [after] = settled(federation([a, b], deleted));
+      expect(after.live?.spec?.ports?.map(({ port }) => port)).toEqual([81]);
+      expect(after.live?.metadata.labels?.owner).toBe('b');
+      expect(shownOf(federation([a, b], deleted)).slices).toEqual(all);
+    }
+    const anew = shownOf(federation([throughGateway('a', { service: undefined }), b], deleted));
+    expect(anew.slices).toEqual({ 'web-federated.b-ipv4': 1 });
+  });
+
+  test('slices of a Service that somebody deletes follow gateways until a member is known (C3, L241)', () => {
+    const [there] = settled(federation([throughGateway('a')], { local: local({ service: member('here') }) }));
+    const dead = { ...throughGateway('a').gateway!, alive: false };
+    const a = throughGateway('a', { ...unknown, gateway: dead });
+    const here = local({ knowledge: 'unknown', slices: undefined });
+    const observed = federation([a], { slices: there.slices, local: here });
+    expect(shownOf(observed).slices).toEqual({ 'web-federated.a-ipv4': 0, 'web-federated.local.web-abc12': 1 });
+    expect(settled(observed)[0].live).toBeUndefined();
+    expect(reasonsOf(observed)).toEqual({});
+    const left = federation([throughGateway('a', { service: undefined })], { slices: there.slices, local: here });
+    expect(shownOf(left).slices).toEqual({ 'web-federated.local.web-abc12': 1 });
+  });
+
+  test('a Service that somebody deletes does not come back in the shape that needs the Lease, without it (I7, L241)', () => {
+    const [{ slices }] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    const b = throughGateway('b');
+    const observed = federation([throughGateway('a', unknown), b], { slices, local: local({ isHeld: false }) });
+    expect(settled(observed)[0].live).toBeUndefined();
+    expect(shownOf(observed).slices).toEqual({ 'web-federated.a-ipv4': 1 });
+    expect(reasonsOf(observed)).toEqual({ b: 'WaitingForLease' });
+  });
+
+  test('a deleted Service keeps the slices of a gateway that is not known beside a member on a flat network (I5, L241)', () => {
+    const [{ slices }] = settled(federation([throughGateway('a'), target('b')]));
+    const observed = federation([throughGateway('a', unknown), target('b')], { slices });
+    const all = { 'web-federated.a-ipv4': 1, 'web-federated.b-ipv4': 1 };
+    expect(shownOf(observed)).toEqual({ remote: undefined, local: undefined, slices: all });
+    expect(settled(observed)[0].live?.metadata.labels?.owner).toBe('b');
+  });
+
+  test('a deleted Service keeps the slices of a gateway whose name has no address now (C2, L241)', () => {
+    const [{ slices }] = settled(federation([throughGateway('a')]));
+    const unresolved = { ...throughGateway('a').gateway!, addresses: [] };
+    const observed = federation([throughGateway('a', { gateway: unresolved })], { slices });
+    expect(shownOf(observed)).toEqual({ remote: undefined, local: undefined, slices: { 'web-federated.a-ipv4': 1 } });
+  });
+
   test('the memberships of a Link that is gone, and of a cluster that a Link no longer names, go (N5, N10)', () => {
     expect(remoteOf(federation([target('b')], { live: linkerds('web@a,web@b') }))).toBe('web@b');
     expect(settled(federation([], { live: linkerds('web@a') }))[0]).toEqual(NOTHING);
