@@ -5,7 +5,7 @@
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
-import { describe, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
+import { ApiError, describe, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
 import { decideImport, type ImportDecision } from './decide.ts';
 import { derivedAddresses, isOfImport, type Standing } from './membership.ts';
@@ -313,7 +313,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     return { again: true };
   }
 
-  /** Reports why the ServiceImport cannot be written, and writes the statuses if nothing failed. */
+  /**
+   * Reports why the ServiceImport cannot be written, and writes the statuses. If the API server refused an object, the
+   * status of the ServiceImport says so. The statuses wait if the API server did not answer, or if the store was behind.
+   */
   async #reportOn(
     key: string,
     exports: ObservedExports,
@@ -335,18 +338,22 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
       report.say(key, refusals[0] ?? failure, object);
     }
     // Another operator may have taken it over since this was decided: the statuses are its own then.
-    if (errors.length > 0 || this.#isAnothers(key)) return {};
+    if (!errors.every(isRefusal) || this.#isAnothers(key)) return {};
     const awaited = parties.awaited(exports);
     const waitMs = Math.max(0, ...awaited.values());
     const waits = {
       conflict: waitMs > 0 || exports.isUnconfirmed,
       ofImport: (decision.sources ?? []).some(({ exporter }) => (awaited.get(exporter) ?? 0) > 0),
     };
-    const findings = { decision, live: isForeign ? undefined : live, serviceExport, waits };
+    const refusal = decision.refusal ?? (failure && { reason: 'Pending', message: failure.message });
+    const findings = { decision: { ...decision, refusal }, live: isForeign ? undefined : live, serviceExport, waits };
     const reported = await report.report(key, findings, signal);
     return merged([reported, waitMs > 0 ? { requeueAfterMs: waitMs } : {}]);
   }
 }
+
+/** Reports whether the API server has refused a write, whatever its version. */
+const isRefusal = (error: unknown): boolean => error instanceof ApiError && !isConflict(error);
 
 /**
  * Returns the steps in which the objects of a ServiceImport are written: the ServiceImport itself comes last, when its

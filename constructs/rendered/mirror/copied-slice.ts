@@ -139,7 +139,10 @@ export const copiedSliceErrors = (
     ...addresses.map((address, k) => ipAddress(`${path}.endpoints[${i}].addresses[${k}]`, address)),
     hostname === undefined ? undefined : dnsLabel(`${path}.endpoints[${i}].hostname`, hostname),
   ]),
-  ...ports.flatMap(({ port, appProtocol }, i) => [
+  ...ports.flatMap(({ name: portName = '', port, appProtocol }, i) => [
+    ports.findIndex((each) => (each.name ?? '') === portName) < i
+      ? fieldError(`${path}.ports[${i}].name`, portName, 'must be unique')
+      : undefined,
     portNumber(`${path}.ports[${i}].port`, port),
     applicationProtocol(`${path}.ports[${i}].appProtocol`, appProtocol),
   ]),

@@ -139,8 +139,9 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
     only(endpoint, 'addresses', 'conditions', 'hostname', 'targetRef', 'nodeName', 'zone'),
   );
 
-/** Maximum number of addresses of one endpoint that the API server allows. */
+/** Maximum number of addresses of one endpoint, and of endpoints of one slice, that the API server allows. */
 const MAX_ADDRESSES = 100;
+const MAX_ENDPOINTS = 1_000;
 
 /** Returns those addresses of an endpoint that a slice of this address type in another cluster is allowed to list. */
 function addressesOf(given: unknown, addressType: string): readonly string[] {
@@ -267,7 +268,7 @@ const checkSlice = compile<EndpointSlice>(
           { type: 'null' },
           {
             type: 'array',
-            maxItems: 10_000,
+            maxItems: MAX_ENDPOINTS,
             items: {
               type: 'object',
               properties: {

@@ -255,4 +255,28 @@ export const MCS: readonly Defect[] = [
     find: 'manifests: { ...standing(observed), isBlocked: resolution !== undefined }',
     replace: 'manifests: { ...asItIs(observed), isBlocked: resolution !== undefined }',
   },
+  {
+    file: 'operator/mcs/derivation.ts',
+    tests: ['test/operator/mcs/imports.test.ts'],
+    name: 'L242 statuses wait for ever while the API server refuses one object',
+    rule: 'L242',
+    find: 'if (!errors.every(isRefusal) || this.#isAnothers(key)) return {};',
+    replace: 'if (errors.length > 0 || this.#isAnothers(key)) return {};',
+  },
+  {
+    file: 'operator/mcs/derivation.ts',
+    tests: ['test/operator/mcs/imports.test.ts'],
+    name: 'L242 a ServiceImport is ready though the API server refuses an object of it',
+    rule: 'L242',
+    find: "decision.refusal ?? (failure && { reason: 'Pending', message: failure.message })",
+    replace: 'decision.refusal',
+  },
+  {
+    file: 'constructs/rendered/mirror/copied-slice.ts',
+    tests: [DECIDE_TEST],
+    name: 'L242 a copied slice may have two ports of one name, which no API server takes',
+    rule: 'L242',
+    find: "(each.name ?? '') === portName) < i",
+    replace: "(each.name ?? '') === portName) < 0",
+  },
 ];

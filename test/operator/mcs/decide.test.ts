@@ -76,6 +76,10 @@ describe('an export (K1)', () => {
     });
     const slices = [{ ...ownSlice('not an address'), metadata: { name: 'x', namespace: 'shop' } }];
     const { imported, live } = after(observed([flat('evil', { slices }), flat('west')]));
+    const [port] = ownSlice().ports!;
+    const twice = [{ ...ownSlice(), ports: [port!, { ...port!, port: 8081 }] }];
+    const ofTwo = after(observed([flat('evil', { slices: twice }), flat('west')])).imported;
+    expect(ofTwo.map(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'])).toEqual(['west']);
     expect(imported.map(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'])).toEqual(['west']);
     expect(live?.status?.clusters).toHaveLength(2);
   });

@@ -878,6 +878,27 @@ describe('the controller of ServiceImports', () => {
     await eventually('it is gone', async () => live() === undefined);
   });
 
+  it('says in the statuses what the API server refuses of one object, until it takes it (K2, L242)', async () => {
+    const accept = stage.east.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ verb, name }) => verb === 'patch' && name === 'web-clusterset.from-b-ipv4',
+    });
+    exportHere();
+    await start(target('a'), target('b'));
+    await eventually('the status says so', async () => condition(live(), 'Ready') === 'False Pending');
+    expect(clusters()).toBe('id-a,id-b,id-here');
+    expect(slices()).toHaveProperty(['web-clusterset.from-a-ipv4'], true);
+    expect(['Valid', 'Ready', 'Conflict'].map((type) => condition(exported(), type))).toEqual([
+      'True Valid',
+      'True Ready',
+      'False NoConflicts',
+    ]);
+    expect(events).toContain('ServiceImport shop/web Warning Pending');
+    accept();
+    await change(target('a'));
+    await eventually('it is ready', async () => condition(live(), 'Ready') === 'True Ready');
+  });
+
   it('says once what cannot be written, and writes it when it can (N3)', async () => {
     const accept = stage.east.faults.refuse({
       failure: { kind: 'status', code: 403 },
