@@ -112,8 +112,11 @@ const noService = ({ namespace = '', name }: ExportMetadata): InvalidExport => (
   message: `Service ${namespace}/${name} does not exist; create it, or delete the ServiceExport`,
 });
 
-function invalidExport(metadata: ExportMetadata, service: Service | undefined): InvalidExport | undefined {
-  if (service === undefined) return noService(metadata);
+const invalidExport = (metadata: ExportMetadata, service: Service | undefined): InvalidExport | undefined =>
+  service === undefined ? noService(metadata) : (invalidShape(service) ?? invalidPorts(service));
+
+/** Returns why a Service of this shape cannot be exported, whatever its ports are called; undefined if it can. */
+export function invalidShape(service: Service): InvalidExport | undefined {
   const invalid = (reason: InvalidExport['reason'], message: string): InvalidExport => ({ reason, message });
   if (service.spec?.type === 'ExternalName')
     return invalid(
@@ -126,9 +129,9 @@ function invalidExport(metadata: ExportMetadata, service: Service | undefined): 
       'the Service stands for Services of other clusters; let these clusters export them',
     );
   const ports = service.spec?.ports ?? [];
-  if (ports.length > MAX_PORTS)
-    return invalid('InvalidService', `the Service has ${ports.length} ports, and at most ${MAX_PORTS} are exported`);
-  return invalidPorts(service);
+  return ports.length > MAX_PORTS
+    ? invalid('InvalidService', `the Service has ${ports.length} ports, and at most ${MAX_PORTS} are exported`)
+    : undefined;
 }
 
 /**

@@ -1,14 +1,14 @@
 /** The source cluster as a party of ServiceImports: its own ServiceExports, with their Services and pods. */
 import { observeLocalExport } from './exporter.ts';
 import type { LocalExporter } from './observed.ts';
-import { type Certainty, confirmsGone } from '../target/aspect.ts';
+import type { Answers } from '../target/aspect.ts';
 import { ClusterExports } from '../target/watch/cluster-exports.ts';
 import { readLocalSlice } from '../target/read/objects.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 import type { Exporting, ServiceImports } from './party.ts';
 
 export class LocalExports implements Exporting<LocalExporter> {
-  readonly exports: Certainty;
+  readonly exports: Answers;
   readonly #exports: ClusterExports;
   readonly #stopped = new AbortController();
   #imports: Pick<ServiceImports, 'add' | 'addAll'> | undefined;
@@ -32,10 +32,7 @@ export class LocalExports implements Exporting<LocalExporter> {
         malformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
       },
     });
-    this.exports = {
-      confirmsGone: (key) => confirmsGone(this.#exports, key),
-      forget: (key) => this.#exports.forget(key),
-    };
+    this.exports = this.#exports;
   }
 
   get claimedId(): string | null | undefined {

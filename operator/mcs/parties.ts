@@ -3,6 +3,8 @@
  * exports and ids, and adds the clusters that have no session.
  */
 import { Default } from '../../crds/wire.ts';
+import { isConfirmed } from '../target/aspect.ts';
+import { invalidShape } from './exports.ts';
 import { isMember, recordedClusters, type Standing } from './membership.ts';
 import { gonePods } from './pods.ts';
 import { type Exporter, type LocalExporter, type ObservedImport, targetOf, type TargetExporter } from './observed.ts';
@@ -150,7 +152,7 @@ export class ImportParties {
     let isUnconfirmed = false;
     const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
       const isLeaving = hasLeft(exporter) && isMember(standing, exporter, ids.local);
-      if (!isLeaving || from.exports.confirmsGone(key)) return exporter;
+      if (!isLeaving || isConfirmed(from.exports, key)) return exporter;
       isUnconfirmed = true;
       return { ...exporter, isKnown: false };
     };
@@ -272,9 +274,12 @@ export class ImportParties {
   }
 }
 
-/** Reports whether a cluster is known to export nothing: it has no ServiceExport, or no Service of that name. */
+/**
+ * Reports whether a cluster is known to export nothing: it has no ServiceExport, or no Service of that name, or shows a
+ * Service that cannot be exported.
+ */
 const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
-  isKnown && (serviceExport === undefined || service === undefined);
+  isKnown && (serviceExport === undefined || service === undefined || invalidShape(service) !== undefined);
 
 /**
  * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about

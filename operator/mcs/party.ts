@@ -2,7 +2,7 @@
  * The parties of ServiceImports (the clusters that take part), and the interface that the controller (imports.ts)
  * offers them.
  */
-import type { Certainty, PodAnswers } from '../target/aspect.ts';
+import type { Answers, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
@@ -27,10 +27,10 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** Returns what is known of the cluster's export under a key. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
   /**
-   * Tells whether the cluster certainly has no ServiceExport, or no Service, under a key. Only then may the objects
-   * that are derived from the cluster's export be removed.
+   * Answers of the cluster about one ServiceExport and its Service. The objects that are derived from an export are
+   * removed only if they agree with what is seen.
    */
-  readonly exports: Certainty;
+  readonly exports: Answers;
   /** Begins to read exports. Called when ServiceImports can be read in the source cluster. Further calls do nothing. */
   read(): void;
 }

@@ -5,7 +5,7 @@ import { describe, LimitError } from '../kube/errors.ts';
 import type { LinkNow } from '../mirror/observed.ts';
 import type { ExportReading } from '../served/export-reading.ts';
 import type { ServedTarget } from '../served/served-target.ts';
-import { ALWAYS_GONE, type AspectListener, type Certainty, NO_PODS, type PodAnswers } from '../target/aspect.ts';
+import { ALWAYS_GONE, type Answers, type AspectListener, NO_PODS, type PodAnswers } from '../target/aspect.ts';
 import type { TargetExporter } from './observed.ts';
 import { observeExporter } from './exporter.ts';
 import type { ImportParty, ImportsEnvironment, ServiceImports } from './party.ts';
@@ -21,7 +21,7 @@ export interface SessionImportsOptions {
 
 export class SessionImports implements ImportParty, AspectListener {
   readonly cluster: string;
-  readonly exports: Certainty;
+  readonly exports: Answers;
   readonly pods: PodAnswers;
   readonly #options: SessionImportsOptions;
 

@@ -83,21 +83,6 @@ export interface ServiceExports extends Aspect<Service> {
   since(key: string): string;
 }
 
-/** Tells whether objects that were derived from a key may be removed. */
-export interface Certainty {
-  /**
-   * Reports whether the cluster certainly exports nothing under a key. If no export is seen, but its absence is not
-   * certain, the cluster is asked, and the key is reconciled again when it has answered.
-   */
-  confirmsGone(key: string): boolean;
-  /** Forgets what the cluster answered about a key: each attempt to delete needs an answer of its own. */
-  forget(key: string): void;
-}
-
-/** Implements {@link Certainty.confirmsGone} for an aspect. */
-export const confirmsGone = (aspect: Pick<Aspect<unknown>, 'get' | 'confirms' | 'ask'>, key: string): boolean =>
-  aspect.get(key) === undefined && isConfirmed(aspect, key);
-
 /** Answers of a target about single Services. */
 export type Answers = Pick<Aspect<unknown>, 'confirms' | 'ask' | 'forget'>;
 
@@ -109,8 +94,7 @@ export function isConfirmed(answers: Pick<Answers, 'confirms' | 'ask'>, key: str
 }
 
 /** Answers of a cluster that exports nothing: whatever was derived from it may be removed. */
-export const ALWAYS_GONE: Certainty & Answers = {
-  confirmsGone: () => true,
+export const ALWAYS_GONE: Answers = {
   confirms: () => true,
   ask: () => undefined,
   forget: () => undefined,

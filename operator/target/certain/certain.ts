@@ -5,7 +5,7 @@
  * admit the key (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
-import { type Aspect, type Certainty, confirmsGone } from '../aspect.ts';
+import type { Aspect } from '../aspect.ts';
 import type { Candidate } from './cap.ts';
 import { Counted, type CountedOptions } from './counted.ts';
 import { type ExportState, type ExportStates, LOOKED_THROUGH } from './losses.ts';
@@ -26,7 +26,7 @@ export interface CertainOptions<T> extends CountedOptions {
   readonly since: (key: string) => string;
 }
 
-export class Certain<T> extends Counted implements Aspect<T>, Certainty {
+export class Certain<T> extends Counted implements Aspect<T> {
   readonly #aspect: Aspect<T>;
   readonly #options: CertainOptions<T>;
   /**
@@ -95,10 +95,6 @@ export class Certain<T> extends Counted implements Aspect<T>, Certainty {
 
   confirms(key: string): boolean {
     return this.#aspect.confirms(key);
-  }
-
-  confirmsGone(key: string): boolean {
-    return confirmsGone(this.#aspect, key);
   }
 
   ask(key: string): void {

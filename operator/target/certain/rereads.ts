@@ -22,6 +22,10 @@ export interface Answer<T extends KubeObject> {
   readonly object: T | undefined;
 }
 
+/** Reports whether two objects of one name are the same version of it, or neither is there. */
+export const isSameVersion = (a: KubeObject | undefined, b: KubeObject | undefined): boolean =>
+  a?.metadata.resourceVersion === b?.metadata.resourceVersion;
+
 /** The methods of a client that are used to ask the target. */
 type Asking = Pick<KubeClient, 'list'>;
 

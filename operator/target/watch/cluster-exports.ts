@@ -188,13 +188,13 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Reports whether the cluster, asked about this key, has confirmed that {@link get} rightly returns undefined. Either
-   * the ServiceExport does not exist, and did not vanish with its CRD a short time ago, or it exists and its Service
-   * does not. A namespace that is not read exports nothing, so nothing is asked about it.
+   * Reports whether the cluster, asked about this key, has confirmed what {@link get} returns. If that is undefined,
+   * either the ServiceExport does not exist, and did not vanish with its CRD a short time ago, or it exists and its
+   * Service does not. A namespace that is not read exports nothing, so nothing is asked about it.
    */
   confirms(key: string): boolean {
     const { namespace } = splitKey(key);
-    if (this.exportOf(key) !== undefined) return this.#servicesOf(key)?.confirmsNone(key) === true;
+    if (this.exportOf(key) !== undefined) return this.#servicesOf(key)?.confirms(key) === true;
     // What is in a namespace that is not read is not exported.
     if (!this.#namespaces.includes(namespace)) return this.#namespaces.isCounted(namespace);
     return this.#namespaces.isCounted(namespace) && this.#confirmation.confirmsNone(key);

@@ -11,7 +11,7 @@ import { type Exported, exportedAs } from '../read/exported.ts';
 import { readService } from '../read/objects.ts';
 import { PodRereads } from '../certain/pod-rereads.ts';
 import type { AnswerListener } from '../certain/questions.ts';
-import { Rereads } from '../certain/rereads.ts';
+import { isSameVersion, Rereads } from '../certain/rereads.ts';
 import type { ExportListener, ListsListener } from './listeners.ts';
 import { type SelectedOptions, SelectedServices, type WatchSettings } from './selected.ts';
 import { WatchedAspect } from './watched-aspect.ts';
@@ -224,6 +224,3 @@ export class ExportWatch {
 
 const selectedBy = (selector: Selector | undefined, service: Service | undefined): Service | undefined =>
   selector?.matches(service?.metadata.labels) === true ? service : undefined;
-
-const isSameVersion = (a: Service | undefined, b: Service | undefined): boolean =>
-  a?.metadata.resourceVersion === b?.metadata.resourceVersion;

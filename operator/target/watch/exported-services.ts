@@ -23,7 +23,7 @@ import { MAX_BYTES, MAX_OBJECTS } from '../read/bounds.ts';
 import { type Read, readExportedService, readExportedSlice, serviceKeys } from '../read/objects.ts';
 import { haveMoved, PodRereads } from '../certain/pod-rereads.ts';
 import type { AnswerListener } from '../certain/questions.ts';
-import { Rereads } from '../certain/rereads.ts';
+import { isSameVersion, Rereads } from '../certain/rereads.ts';
 import type { ReadingListener } from './listeners.ts';
 import { SlicesByName, type WatchedShard } from './slices-by-name.ts';
 import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
@@ -99,27 +99,23 @@ export class ExportedServices {
   }
 
   /**
-   * Reports whether the cluster, asked for this exported Service, has answered that it does not exist. Its absence from
-   * the watch alone proves nothing: the watch of Services may be behind the watch of exports, and a list may be older
+   * Reports whether the cluster, asked for this exported Service, has answered what the watch shows, even if only that
+   * it does not exist. The watch alone proves nothing: it may be behind the watch of exports, and a list may be older
    * still.
    */
-  confirmsNone(key: string): boolean {
-    return this.synced && this.get(key) === undefined && this.#isNone(key);
+  confirms(key: string): boolean {
+    const answer = this.#rereads.answer(key);
+    return this.synced && answer !== undefined && isSameVersion(answer.object, this.get(key));
   }
 
-  /** Asks the cluster for a Service that the watch does not show, unless the cluster has been asked already. */
+  /** Asks the cluster for a Service, unless the cluster has been asked already. */
   ask(key: string): void {
-    if (this.synced && this.get(key) === undefined) this.#rereads.ask(key);
+    if (this.synced) this.#rereads.ask(key);
   }
 
   /** Forgets the answer about a Service. */
   forget(key: string): void {
     this.#rereads.forget(key);
-  }
-
-  #isNone(key: string): boolean {
-    const answer = this.#rereads.answer(key);
-    return answer !== undefined && answer.object === undefined;
   }
 
   /** Returns the slices of an exported Service; undefined while they are not known. */
@@ -139,7 +135,7 @@ export class ExportedServices {
       trim: (object) => this.#checked(readExportedService(object)),
       listener: {
         relisted: () => {
-          this.#rereads.askAnew((key) => this.#isNone(key));
+          this.#rereads.askAnew((key) => this.confirms(key));
           this.pods.askAnew(() => false);
           this.#options.listener.relisted();
           this.#allChanged();

@@ -279,4 +279,12 @@ export const MCS: readonly Defect[] = [
     find: "(each.name ?? '') === portName) < i",
     replace: "(each.name ?? '') === portName) < 0",
   },
+  {
+    name: 'L243 a part ends with a Service that is shown as one that cannot be exported, without the cluster being asked',
+    file: 'operator/mcs/parties.ts',
+    rule: 'L243',
+    find: ' || invalidShape(service) !== undefined',
+    replace: '',
+    tests: ['test/operator/mcs/imports.test.ts'],
+  },
 ];

@@ -47,6 +47,8 @@ describe('the controller of ServiceImports', () => {
   let exporting: string[];
   /** Whether clusters have confirmed that there is no export. */
   let confirms: boolean;
+  /** Whether this cluster has, whatever the others say. */
+  let confirmsHere: boolean;
   let forgotten: string[];
   /** Clusters whose exports are read. */
   let reading: Set<string>;
@@ -87,6 +89,7 @@ describe('the controller of ServiceImports', () => {
     linked = new Set();
     exporting = [];
     confirms = true;
+    confirmsHere = false;
     forgotten = [];
     reading = new Set();
     events = [];
@@ -122,7 +125,8 @@ describe('the controller of ServiceImports', () => {
     keys: () => (observed().serviceExport === undefined ? [] : ['shop/web']),
     observe: () => observed(),
     exports: {
-      confirmsGone: () => confirms,
+      confirms: () => confirms || (confirmsHere && !parties.has(name)),
+      ask: () => undefined,
       forget: (key) => {
         if (parties.has(name)) forgotten.push(`${name} ${key}`);
       },
@@ -319,6 +323,18 @@ describe('the controller of ServiceImports', () => {
     await change(target('a', { service: undefined, slices: [] }));
     await eventually('it is gone', async () => live() === undefined);
     expect(forgotten).toContain('a shop/web');
+  });
+
+  it('keeps its address until a cluster has confirmed a Service that cannot be exported (A2, K5, L243)', async () => {
+    const shown = { service: service({ type: 'ExternalName' }), slices: [] };
+    await start(target('a'));
+    const before = live();
+    confirms = false;
+    await change(target('a', shown));
+    expect([live()?.spec, derived()?.spec.clusterIP, clusters()]).toEqual([before?.spec, before?.spec.ips![0], 'id-a']);
+    confirms = true;
+    await change(target('a', shown));
+    await eventually('the address is gone', async () => derived() === undefined);
   });
 
   it('keeps an answer until the part has ended: two that leave at once wait for each other no longer (K5)', async () => {
@@ -808,6 +824,7 @@ describe('the controller of ServiceImports', () => {
     expect(conditions()).toEqual(['True Valid', 'True SessionAffinityConflict']);
     see();
     confirms = false;
+    confirmsHere = true;
     await change(target('b', GONE));
     expect(conditions()).toEqual(['True Valid', 'True SessionAffinityConflict']);
     here = { ...here, service: invalid.service };

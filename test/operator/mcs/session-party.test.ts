@@ -8,7 +8,7 @@ import { formerExporter, SessionImports } from '../../../operator/mcs/session-pa
 import type { GatewayView, LinkView } from '../../../operator/mirror/observed.ts';
 import { ExportReading } from '../../../operator/served/export-reading.ts';
 import { ServedTarget, type ServedTargetOptions } from '../../../operator/served/served-target.ts';
-import { NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
+import { isConfirmed, NO_PODS, NOTHING_EXPORTED } from '../../../operator/target/aspect.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import type { Manifest } from '../../cluster/simulated/store.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
@@ -170,10 +170,10 @@ describe('the part of a session in ServiceImports', () => {
     parts = [...Array.from({ length: 12 }, (_, index) => `shop/gone-${index}`), KEY];
     target.held.relisted(undefined);
     expect([party.observe('shop/gone-3').isKnown, party.observe(KEY).isKnown]).toEqual([false, true]);
-    expect(party.exports.confirmsGone('shop/gone')).toBe(false);
-    await eventually('it has answered', async () => party.exports.confirmsGone('shop/gone'));
+    expect(isConfirmed(party.exports, 'shop/gone')).toBe(false);
+    await eventually('it has answered', async () => isConfirmed(party.exports, 'shop/gone'));
     party.exports.forget('shop/gone');
-    expect(party.exports.confirmsGone('shop/gone')).toBe(false);
+    expect(isConfirmed(party.exports, 'shop/gone')).toBe(false);
   });
 
   it('knows nothing with new credentials until these have listed the exports (E2)', async () => {
@@ -219,7 +219,7 @@ describe('the part of a session in ServiceImports', () => {
     added = [];
     reading.update(settings);
     expect(party.observe(KEY)).toMatchObject({ isKnown: true, serviceExport: undefined });
-    expect([party.claimedId, party.exports.confirmsGone(KEY), target.exports.size, added]).toEqual([
+    expect([party.claimedId, isConfirmed(party.exports, KEY), target.exports.size, added]).toEqual([
       null,
       true,
       0,
@@ -244,6 +244,6 @@ describe('the part of a session in ServiceImports', () => {
     });
     expect(former.observe(KEY)).toMatchObject({ isKnown: true, slices: undefined });
     expect(former.observe(KEY).serviceExport).toBeUndefined();
-    expect([former.exports.confirmsGone(KEY), former.claimedId, [...former.keys()]]).toEqual([true, null, [KEY]]);
+    expect([isConfirmed(former.exports, KEY), former.claimedId, [...former.keys()]]).toEqual([true, null, [KEY]]);
   });
 });

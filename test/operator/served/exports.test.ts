@@ -4,7 +4,7 @@ import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Exports, type ExportsOptions } from '../../../operator/served/exports.ts';
-import type { AspectListener } from '../../../operator/target/aspect.ts';
+import { type AspectListener, isConfirmed } from '../../../operator/target/aspect.ts';
 import { Progress } from '../../../operator/mirrors/progress.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
@@ -358,11 +358,11 @@ describe('the members of federated Services', () => {
     expect(exports.target.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
     members.length = 0;
     expect(exports.target.isMemberReady('shop/web')).toBeUndefined();
-    expect(exports.target.members.confirmsGone('shop/web')).toBe(false);
+    expect(isConfirmed(exports.target.members, 'shop/web')).toBe(false);
     await eventually('the target has answered', async () => members.includes('shop/web'));
-    expect([exports.target.members.confirmsGone('shop/web'), added]).toEqual([true, []]);
+    expect([isConfirmed(exports.target.members, 'shop/web'), added]).toEqual([true, []]);
     exports.target.members.forget('shop/web');
-    expect(exports.target.members.confirmsGone('shop/web')).toBe(false);
+    expect(isConfirmed(exports.target.members, 'shop/web')).toBe(false);
     expect(exports.target.isMemberReady('shop/web')).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import { sourceAccess } from '../../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../../operator/kube/client.ts';
 import { LimitError } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
-import { confirmsGone } from '../../../../operator/target/aspect.ts';
+import { isConfirmed } from '../../../../operator/target/aspect.ts';
 import {
   ClusterExports,
   type ClusterExportsListener,
@@ -22,6 +22,10 @@ const observe = (exports: ClusterExports, key: string) => ({
   service: exports.get(key),
   slices: exports.slicesOf(key),
 });
+
+/** Reports whether nothing is seen of an export, and the cluster has confirmed that. Asks the cluster if need be. */
+const confirmsGone = (exports: ClusterExports, key: string): boolean =>
+  exports.get(key) === undefined && isConfirmed(exports, key);
 
 const MCS = 'multicluster.x-k8s.io/v1beta1';
 const ABOUT = 'about.k8s.io/v1beta1';
@@ -518,6 +522,22 @@ describe('a cluster that is asked whether there is an export', () => {
     expect(confirmsGone(exports, WEB)).toBe(false);
     await eventually('it is answered', async () => changed.includes(WEB));
     expect(confirmsGone(exports, WEB)).toBe(false);
+  });
+
+  it('confirms the Service that is seen, and not the one that was before it (A2, L243)', async () => {
+    const { exports, changed, known } = reading();
+    await known();
+    await eventually('it is seen', async () => observe(exports, WEB).service !== undefined);
+    expect(isConfirmed(exports, WEB)).toBe(false);
+    await eventually('it is confirmed', async () => isConfirmed(exports, WEB));
+    exports.forget(WEB);
+    cluster.faults.silenceWatches();
+    put(service('web', { spec: { sessionAffinity: 'ClientIP' } }));
+    changed.length = 0;
+    expect(isConfirmed(exports, WEB)).toBe(false);
+    await eventually('it is answered', async () => changed.includes(WEB));
+    expect([exports.get(WEB)?.spec?.sessionAffinity, isConfirmed(exports, WEB)]).not.toContain('ClientIP');
+    expect(isConfirmed(exports, WEB)).toBe(false);
   });
 
   it('is not asked whether there is one while that may not be read (K5)', async () => {
