@@ -235,7 +235,8 @@ export class Served extends Party {
   #exporter(key: string): ReturnType<ImportParty['observe']> {
     const serviceExport = this.#served.exports?.exportOf(key);
     const isWithinBytes = this.target.isWithinBytes(key, serviceExport);
-    return { ...observeExporter(key, this.target.exports, serviceExport, this.#link), isWithinBytes };
+    const discovery = { has: this.context.isDiscoverable };
+    return { ...observeExporter(key, this.target.exports, serviceExport, this.#link, discovery), isWithinBytes };
   }
 
   /** Returns what is known of one of its Services as a member of a federated Service. */

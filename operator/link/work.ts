@@ -73,7 +73,16 @@ export class Work {
       timings: tuning.sourceTimings,
       interruptions,
       log,
-      listener: this.#federations,
+      listener: {
+        addOf: (cluster) => {
+          this.#federations.addOf(cluster);
+          this.#imports?.addOf(cluster);
+        },
+        addAll: () => {
+          this.#federations.addAll();
+          this.#imports?.addAll();
+        },
+      },
     });
     const shared = { ...env, federations: this.#federations, imports: this.#imports, discovery: this.#discovery };
     this.clusters = new Clusters({ ...options, env: shared });

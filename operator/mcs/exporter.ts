@@ -2,6 +2,7 @@
  * Observes the export of one cluster for a ServiceImport: what the cluster exports under a key and, for a target, the
  * settings of its Link. The operator and a forecast share this code. Pure.
  */
+import type { DiscoveredClusters } from '../federation/party.ts';
 import type { Service } from '../kube/objects.ts';
 import type { LinkNow } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
@@ -13,6 +14,8 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
 /**
  * Returns what is known about one export of a Link's target, by its key.
  * @param exports the target's Services that have a ServiceExport
+ * @param discovery asked only about a cluster on a flat network that has the Service, since its first answer needs the
+ *   permission to read Secrets
  * @param mayExport see {@link TargetExporter.mayExport}. @default false
  */
 export const observeExporter = (
@@ -20,14 +23,17 @@ export const observeExporter = (
   exports: Pick<Certain<Service>, 'get' | 'slicesOf' | 'decides' | 'admits'>,
   serviceExport: ServiceExport | undefined,
   { settings, view, gateway }: LinkNow,
+  discovery: DiscoveredClusters,
   mayExport = false,
 ): Omit<TargetExporter, 'id' | 'departed'> => {
   const service = exports.get(key);
   const slices = exports.slicesOf(key);
+  const isFlat = settings.importsThrough === 'flat';
   return {
     link: view,
     linkedAt: settings.createdAt,
-    mode: settings.importsThrough === 'flat' ? 'remote-discovery' : 'gateway',
+    mode: isFlat ? 'remote-discovery' : 'gateway',
+    isDiscoverable: isFlat && service !== undefined ? discovery.has(view.cluster) : undefined,
     gateway,
     lacksGateway: gateway === undefined,
     isKnown: exports.decides(key),

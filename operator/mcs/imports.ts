@@ -104,6 +104,11 @@ export class Imports implements ServiceImports, ImportListener {
     this.#controller.addAll();
   }
 
+  /** Reconciles the ServiceImports that a cluster is part of. */
+  addOf(cluster: string): void {
+    for (const key of this.partsOf(cluster)) this.add(key);
+  }
+
   partsOf(cluster: string): ReadonlySet<string> {
     return this.#derivation.partsOf(cluster);
   }

@@ -44,6 +44,12 @@ export interface TargetExporter extends Party {
   readonly gateway?: GatewayView | undefined;
   /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
+  /**
+   * Whether Linkerd's destination controller has credentials of the cluster, which a flat network needs (rule I4).
+   * Undefined while that is not known, if the operator may not read the Secrets, or if the answer is not needed.
+   * @default undefined
+   */
+  readonly isDiscoverable?: boolean | undefined;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
   /**

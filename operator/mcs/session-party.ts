@@ -1,5 +1,6 @@
 /** A Link as a party of ServiceImports: reports what its session knows of the target's ServiceExports. */
 import { Default } from '../../crds/wire.ts';
+import type { DiscoveredClusters } from '../federation/party.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
 import type { LinkNow } from '../mirror/observed.ts';
@@ -12,7 +13,7 @@ import type { ImportParty, ImportsEnvironment, ServiceImports } from './party.ts
 
 export interface SessionImportsOptions {
   readonly cluster: string;
-  readonly env: ImportsEnvironment;
+  readonly env: ImportsEnvironment & { readonly discovery: DiscoveredClusters };
   readonly target: Pick<ServedTarget, 'exports' | 'isWithinBytes' | 'podsOfExports'>;
   readonly reading: ExportReading;
   /** Returns the present settings of the Link, and the present state of its gateway. */
@@ -69,14 +70,14 @@ export class SessionImports implements ImportParty, AspectListener {
   }
 
   observe(key: string): Omit<TargetExporter, 'id' | 'departed'> {
-    const { link, target, reading } = this.#options;
+    const { env, link, target, reading } = this.#options;
     const { exports } = target;
     const { found } = reading;
     const hasAnswered = found !== undefined && found.obstacle === undefined;
     const mayExport = reading.isTaken && !exports.isListed(key) && !hasAnswered;
     const serviceExport = reading.exportOf(key);
     const isWithinBytes = target.isWithinBytes(key, serviceExport);
-    return { ...observeExporter(key, exports, serviceExport, link(), mayExport), isWithinBytes };
+    return { ...observeExporter(key, exports, serviceExport, link(), env.discovery, mayExport), isWithinBytes };
   }
 
   read(): void {

@@ -71,11 +71,11 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
     isBlocked: false,
   });
   if (isRetained(observed, source, shape)) {
-    const notes = lacksAddress(observed, target, shape) ? [unreachable(target)] : [];
+    const notes = lacksAddress(observed, target, shape) ? [unreachable(target)] : undiscoverable(target, shape);
     return { ...complete({}, notes), retained: retainedOf(observed, source, shape) };
   }
   if (target === undefined || shape.mode === 'remote-discovery')
-    return complete({ slices: copies(observed, source, shape) });
+    return complete({ slices: copies(observed, source, shape) }, undiscoverable(target, shape));
   if (shape.type !== 'Headless') {
     const endpoints = gatewayEndpointsOf(target, gatewaySlices(observed, target));
     return complete({ endpoints }, endpoints === undefined ? [unreachable(target)] : []);
@@ -98,6 +98,17 @@ const unreachable = ({ link, gateway }: TargetExporter): string =>
   gateway === undefined
     ? `nothing leads to ${link.cluster}: its Link has no gatewayAddress; set spec.gatewayAddress`
     : `nothing leads to ${link.cluster} yet: the host name in gatewayAddress of its Link has no IP address`;
+
+/**
+ * Returns a list with a note if Linkerd cannot find the pods of a cluster on a flat network. The list is empty for a
+ * headless ServiceImport, whose clients have the addresses of the pods.
+ */
+const undiscoverable = (target: TargetExporter | undefined, { type, mode }: Shape): readonly string[] =>
+  target?.isDiscoverable === false && mode === 'remote-discovery' && type !== 'Headless'
+    ? [
+        `nothing leads to ${target.link.cluster}: Linkerd's control plane has no credentials of it; create the copy of its credentials Secret in the control plane's namespace`,
+      ]
+    : [];
 
 /**
  * Returns those slices of a target that lead to its gateway. This leaves out copies of the target's own slices, the

@@ -61,7 +61,7 @@ export class Discovery {
       if (obstacle === undefined) return;
       log.warn(
         { resource: SECRETS.plural, namespace, error: describe(obstacle.error) },
-        "it is not known which clusters Linkerd's control plane has credentials of; federated Services on a flat network get no new members. Set flat of MirrorOperator, which lets the operator list and watch the Secrets there",
+        "it is not known which clusters Linkerd's control plane has credentials of; federated Services on a flat network get no new members, and ServiceImports do not say whose are missing. Set flat of MirrorOperator, which lets the operator list and watch the Secrets there",
       );
     });
   }

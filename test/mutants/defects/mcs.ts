@@ -287,4 +287,20 @@ export const MCS: readonly Defect[] = [
     replace: '',
     tests: ['test/operator/mcs/imports.test.ts'],
   },
+  {
+    name: 'L244 a ServiceImport does not say of which cluster Linkerd lacks credentials',
+    file: 'operator/mcs/sources.ts',
+    rule: 'L244',
+    find: "target?.isDiscoverable === false && mode === 'remote-discovery'",
+    replace: 'target === null',
+    tests: [DECIDE_TEST],
+  },
+  {
+    name: 'L244 a session does not ask for the credentials of an exporting cluster',
+    file: 'operator/mcs/exporter.ts',
+    rule: 'L244',
+    find: 'isFlat && service !== undefined ? discovery.has(view.cluster) : undefined',
+    replace: 'undefined',
+    tests: ['test/operator/mcs/session-party.test.ts'],
+  },
 ];

@@ -286,6 +286,23 @@ describe('a ServiceImport (K2, K3)', () => {
     expect(derived?.spec?.clusterIP).toBe(before.derived?.spec?.clusterIP);
   });
 
+  test.each<[string, TargetOptions, boolean]>([
+    ['has none', { isDiscoverable: false }, true],
+    ['has none, and its pods are not known', { isDiscoverable: false, slices: undefined }, true],
+    ['has some', { isDiscoverable: true }, false],
+    ['may have some', {}, false],
+    ['needs none for a headless Service', { isDiscoverable: false, service: service({ clusterIP: 'None' }) }, false],
+  ])(
+    'says of which cluster on a flat network Linkerd lacks credentials: it %s (K3, I4, L244)',
+    (_, options, isSaid) => {
+      const ready = statusOf(observed([flat('west', options)]))?.conditions?.[0];
+      expect(ready?.status).toBe('True');
+      expect(ready?.message?.includes("nothing leads to west: Linkerd's control plane has no credentials")).toBe(
+        isSaid,
+      );
+    },
+  );
+
   describe('says which cluster nothing leads to, beside others (K3, L168)', () => {
     const gateway = { port: 4143, identity: undefined, addresses: [], alive: undefined };
     const NONE = 'nothing leads to west: its Link has no gatewayAddress; set spec.gatewayAddress';

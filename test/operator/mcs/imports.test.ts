@@ -10,7 +10,7 @@ import type { PodAnswers } from '../../../operator/target/aspect.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { namespace } from '../../support/builders.ts';
-import { local, ownSlice, podSlice, service, serviceExport, target } from './observed.ts';
+import { flat, local, ownSlice, podSlice, service, serviceExport, target } from './observed.ts';
 import { Stage } from '../link/stage.ts';
 
 const MCS = 'multicluster.x-k8s.io/v1beta1';
@@ -893,6 +893,15 @@ describe('the controller of ServiceImports', () => {
     expect(await writes()).toEqual([]);
     mayWrite = true;
     await eventually('it is gone', async () => live() === undefined);
+  });
+
+  it('says when Linkerd has credentials of a cluster on a flat network (K3, I4, L244)', async () => {
+    await start(flat('a', { isDiscoverable: false }));
+    const message = () => (live()?.status?.conditions[0] as { message?: string } | undefined)?.message;
+    await eventually('it says so', async () => message()?.includes('no credentials') === true);
+    parties.set('a', flat('a', { isDiscoverable: true }));
+    imports.addOf('a');
+    await eventually('nothing is missing', async () => message() === 'imported from id-a');
   });
 
   it('says in the statuses what the API server refuses of one object, until it takes it (K2, L242)', async () => {

@@ -37,6 +37,8 @@ describe('the part of a session in ServiceImports', () => {
   /** Keys that were to be reconciled; `all` for all of them. */
   let added: string[];
   let parts: readonly string[];
+  /** Clusters of whose credentials in the control plane was asked. */
+  let asked: string[];
 
   beforeEach(async () => {
     west = await startSimulated({ name: 'west' });
@@ -50,13 +52,14 @@ describe('the part of a session in ServiceImports', () => {
       serviceExports: true,
     } as LinkSettings;
     gateway = GATEWAY;
-    [told, added, parts] = [[], [], []];
+    [told, added, parts, asked] = [[], [], [], []];
     const env = {
       imports: {
         add: (key: string) => added.push(key),
         addAll: () => added.push('all'),
         partsOf: () => new Set(parts),
       },
+      discovery: { has: (cluster: string) => asked.push(cluster) < 0 },
       tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } } },
       log: recordingLog([]),
     } as unknown as Environment;
@@ -148,6 +151,9 @@ describe('the part of a session in ServiceImports', () => {
     settings = { ...settings, importsThrough: 'flat' };
     gateway = undefined;
     expect(party.observe(KEY)).toMatchObject({ mode: 'remote-discovery', gateway: undefined });
+    expect(party.observe(KEY).isDiscoverable).toBe(false);
+    expect(party.observe('shop/other').isDiscoverable).toBeUndefined();
+    expect(asked).toEqual(['west', 'west']);
     expect([told.includes(KEY), told.includes('listed'), added.includes(KEY), added.includes('all')]).toEqual([
       true,
       true,
