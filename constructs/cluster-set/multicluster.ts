@@ -176,6 +176,7 @@ export class Multicluster extends Construct {
   #operator(parts: Parts, props: MulticlusterProps, namespace: string): MirrorOperator | undefined {
     const { operator, links = [], linkerdNamespace, trustDomain } = props;
     if (operator === undefined) return undefined;
+    const { flat = links.some(joinsOnFlatNetwork) } = operator;
     const given: MirrorOperatorProps = {
       ...operator,
       namespace,
@@ -183,8 +184,8 @@ export class Multicluster extends Construct {
       // Only who writes the policy of the gateway needs it.
       ...(operator.gatewayAccess !== undefined && { trustDomain }),
       targetClusters: operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster),
-      credentialsSecrets: secretsOf(links, operator.credentialsSecrets),
-      flat: operator.flat ?? links.some(joinsOnFlatNetwork),
+      credentialsSecrets: secretsOf(links, flat, operator.credentialsSecrets),
+      flat,
     };
     return parts.make('operator.', () => new MirrorOperator(this, 'Operator', given));
   }
@@ -200,15 +201,21 @@ export class Multicluster extends Construct {
   }
 }
 
-/** The Secrets with the credentials of Links, except for invalid names, and those that are given. */
+/**
+ * The Secrets with the credentials of Links, and those that are given, except for invalid names. On a flat network the
+ * control plane's copy is among them, whose name tells only the cluster.
+ */
 const secretsOf = (
   links: readonly Omit<LinkProps, Common>[],
+  flat: boolean,
   given: MirrorOperatorProps['credentialsSecrets'] = [],
 ): MirrorOperatorProps['credentialsSecrets'] => {
   if (given === 'any') return given;
-  const names = links.map(
-    ({ clusterCredentialsSecret, targetCluster }) => clusterCredentialsSecret ?? credentialsName(targetCluster),
-  );
+  const names = links.flatMap((link) => {
+    const copy = credentialsName(link.targetCluster);
+    const own = link.clusterCredentialsSecret ?? copy;
+    return flat && joinsOnFlatNetwork(link) ? [own, copy] : [own];
+  });
   const all = new Set([...given, ...names.filter(isDnsSubdomain)]);
   return all.size > 0 ? [...all] : 'any';
 };

@@ -89,7 +89,7 @@ describe("a cluster's side of multi-cluster", () => {
       return names[0] === undefined ? undefined : names;
     };
     const west = { targetCluster: 'west' };
-    const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north' };
+    const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north', federatedServiceSelector: {} };
     expect(secrets([west, north])).toEqual(['cluster-credentials-west', 'to-north']);
     expect(secrets([west], ['later', 'cluster-credentials-west'])).toEqual(['later', 'cluster-credentials-west']);
     expect(secrets([west], 'any')).toBeUndefined();
@@ -104,6 +104,24 @@ describe("a cluster's side of multi-cluster", () => {
     expect(sees({ targetCluster: 'west', federatedServiceSelector: {} })).toBe(false);
     expect(sees({ targetCluster: 'west', federation: 'gateway', gatewayAddresses })).toBe(false);
     expect(sees()).toBe(false);
+  });
+
+  test('H6: lets the operator see the copy of the control plane for a Link whose own Secret has another name', () => {
+    const seen = (link: Partial<LinkProps>, operator: { readonly flat?: boolean } = {}) => {
+      const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north', ...link };
+      const objects = multicluster({ operator: { image: 'linkspan', ...operator }, links: [north] });
+      const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'linkerd');
+      const { rules = [] } = (role ?? {}) as {
+        readonly rules?: readonly { readonly resourceNames: readonly string[] }[];
+      };
+      const [deployment] = objects.filter(({ kind }) => kind === 'Deployment').slice(-1);
+      const flag = /--credentials-secrets=([^"]*)/.exec(JSON.stringify(deployment))?.[1];
+      return { copies: rules.flatMap(({ resourceNames }) => resourceNames), flag };
+    };
+    const both = ['to-north', 'cluster-credentials-north'];
+    expect(seen({})).toEqual({ copies: both, flag: both.join(',') });
+    expect(seen({ federatedServiceSelector: {} })).toEqual({ copies: [], flag: 'to-north' });
+    expect(seen({}, { flat: false })).toEqual({ copies: [], flag: 'to-north' });
   });
 
   test('lists what others need before those others', () => {

@@ -658,4 +658,12 @@ export const COMMANDS: readonly Defect[] = [
     find: "const why = isNamed.has(target) ? 'which others call' : 'which the file calls';",
     replace: "if (!isNamed.has(target)) continue;\n    const why = 'which others call';",
   },
+  {
+    file: 'constructs/cluster-set/multicluster.ts',
+    tests: ['test/constructs/cluster-set/multicluster.test.ts'],
+    name: "L250 the control plane's copy is called what the Secret of the Link is called",
+    rule: 'L250',
+    find: '? [own, copy]',
+    replace: '? [own]',
+  },
 ];
