@@ -95,7 +95,7 @@ export const composition = (surveyed: readonly Surveyed[], found: readonly Found
   });
   const members = all.filter((_, index) => isUsed(index));
   const isMesh = linked.length === members.length * (members.length - 1);
-  const parts = found.map(({ installed }) => installed).find((each) => each !== undefined);
+  const podSecurity = podSecurityOf(surveyed, found, isUsed, notes);
   return {
     members,
     pairs: linked.length === 0 || isMesh ? undefined : linked.map(pairOf),
@@ -103,7 +103,7 @@ export const composition = (surveyed: readonly Surveyed[], found: readonly Found
     set: {
       ...(isFlat && { flat: true }),
       ...(!serviceExports && { serviceExports }),
-      ...(parts?.podSecurity !== undefined && { podSecurity: parts.podSecurity }),
+      ...(podSecurity !== undefined && { podSecurity }),
     },
     operator: operatorOf(surveyed, found, isUsed, notes),
     comments: linked.map(
@@ -210,6 +210,24 @@ const withNodePorts = (
     probeNodePort: probeNodePort ?? gateway.service.probeNodePort ?? portIn(probeSpec?.port),
   };
   return { ...gateway, service: { ...gateway.service, ...ports } };
+};
+
+/** A file has one Pod Security Standard: the stricter only if all namespaces enforce it, since pods may not run under it. */
+const podSecurityOf = (
+  surveyed: readonly Surveyed[],
+  found: readonly Found[],
+  isUsed: (index: number) => boolean,
+  notes: string[],
+): MulticlusterProps['podSecurity'] => {
+  const used = [...surveyed.keys()].filter(isUsed);
+  const restricted = used.filter((index) => found[index]?.installed?.podSecurity === 'restricted');
+  if (restricted.length === 0) return undefined;
+  if (restricted.length === used.length) return 'restricted';
+  const contexts = restricted.map((index) => surveyed[index]?.context).join(', ');
+  notes.push(
+    `the Pod Security Standard of the namespace is restricted in context ${contexts} alone: the file has privileged for all`,
+  );
+  return undefined;
 };
 
 /** A file has networks by who comes from them, a gateway that was installed has them all. */

@@ -666,4 +666,20 @@ export const COMMANDS: readonly Defect[] = [
     find: '? [own, copy]',
     replace: '? [own]',
   },
+  {
+    file: 'synth/commands/init/composition.ts',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+    name: 'L251 what one namespace enforces on pods, all do',
+    rule: 'L251',
+    find: 'if (restricted.length === used.length) return',
+    replace: 'if (restricted.length > 0) return',
+  },
+  {
+    file: 'synth/commands/init/composition.ts',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+    name: 'L251 a namespace that is left out decides what the others enforce',
+    rule: 'L251',
+    find: 'const used = [...surveyed.keys()].filter(isUsed);',
+    replace: 'const used = [...surveyed.keys()];',
+  },
 ];

@@ -150,6 +150,22 @@ describe('what runs', () => {
     expect(notes.join()).toContain('Link west of east calls its target west, which the file calls w');
   });
 
+  test('has pods restricted only if all namespaces restrict them: where only some do, a note says so (L251)', () => {
+    const installed = (podSecurity?: 'restricted' | 'privileged'): Found => ({ ...NOTHING, installed: { podSecurity } });
+    const linked: Found = { ...running({}, west.server), installed: { podSecurity: 'restricted' } };
+    const inAll = compose(linked, installed('restricted'), installed('privileged'));
+    expect(inAll.set).toEqual({ podSecurity: 'restricted' });
+    expect(inAll.notes.join()).not.toContain('restricted');
+    for (const other of [installed('privileged'), installed(), NOTHING]) {
+      const { set, notes } = compose(linked, other, installed('restricted'));
+      expect(set).toEqual({});
+      expect(notes).toContain(
+        'the Pod Security Standard of the namespace is restricted in context east alone: the file has privileged for all',
+      );
+    }
+    expect(compose(running({}, west.server), NOTHING, installed('restricted'))).toMatchObject({ set: {} });
+  });
+
   test('is not in the file where its target is none of the contexts: a note says so', () => {
     const { pairs, notes } = compose(running({}, 'https://elsewhere:6443', 'south'));
     expect(pairs).toBeUndefined();
