@@ -175,9 +175,9 @@ const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], fo
   const spec = specs.find((each) => addressesOf(each).length > 0);
   const known = spec && addressesOf(spec);
   const installed: MulticlusterProps['gateway'] = found[index]?.installed?.gateway;
-  const gateway = installed === false ? undefined : withNodePorts(installed, member.nodePorts, spec);
+  const gateway = withNodePorts(installed === false ? undefined : installed, member.nodePorts, spec);
   const isGiven = gateway !== undefined && Object.keys(gateway).length > 0;
-  const isTarget = known !== undefined || member.gatewayAddresses.length > 0;
+  const isTarget = known !== undefined || member.gatewayAddresses.length > 0 || member.nodePorts !== undefined;
   const { operator = {} } = found[index] ?? {};
   const isKept = linked.some(({ source }) => source === index) || operator['gatewayAccess'] !== undefined;
   const isAlone = found[index]?.operator !== undefined && linked.length > 0 && !isKept;
@@ -197,19 +197,23 @@ type GatewayProps = Exclude<NonNullable<MulticlusterProps['gateway']>, false>;
 const serviceOf = (gateway: Readonly<Record<string, unknown>> | undefined): NonNullable<GatewayProps['service']> =>
   gateway?.['service'] ?? {};
 
-/** A file names the ports of a NodePort gateway, which Kubernetes has chosen: those of its Service, else of a Link to it. */
+/**
+ * A file names the ports of a NodePort gateway, which Kubernetes has chosen: those of its Service, else of a Link to it.
+ * Whether it is one, its Service says, which others than `linkspan install` may have made.
+ */
 const withNodePorts = (
   gateway: GatewayProps | undefined,
-  { nodePort, probeNodePort }: NodePorts = {},
+  found: NodePorts | undefined,
   { gatewayPort, probeSpec }: Partial<LinkSpec> = {},
 ): GatewayProps | undefined => {
-  if (gateway?.service?.type !== 'NodePort') return gateway;
+  const service = serviceOf(gateway);
+  if (found === undefined && service.type !== 'NodePort') return gateway;
   const portIn = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
   const ports = {
-    nodePort: nodePort ?? gateway.service.nodePort ?? portIn(gatewayPort),
-    probeNodePort: probeNodePort ?? gateway.service.probeNodePort ?? portIn(probeSpec?.port),
+    nodePort: found?.nodePort ?? service.nodePort ?? portIn(gatewayPort),
+    probeNodePort: found?.probeNodePort ?? service.probeNodePort ?? portIn(probeSpec?.port),
   };
-  return { ...gateway, service: { ...gateway.service, ...ports } };
+  return { ...gateway, service: { ...service, type: 'NodePort', ...ports } };
 };
 
 /** A file has one Pod Security Standard: the stricter only if all namespaces enforce it, since pods may not run under it. */

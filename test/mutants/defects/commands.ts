@@ -682,4 +682,20 @@ export const COMMANDS: readonly Defect[] = [
     find: 'const used = [...surveyed.keys()].filter(isUsed);',
     replace: 'const used = [...surveyed.keys()];',
   },
+  {
+    file: 'synth/commands/init/composition.ts',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+    name: 'L252 a gateway is of the type that it was installed with',
+    rule: 'L252',
+    find: "if (found === undefined && service.type !== 'NodePort') return gateway;",
+    replace: "if (service.type !== 'NodePort') return gateway;",
+  },
+  {
+    file: 'synth/commands/init/composition.ts',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+    name: 'L252 a gateway on ports of the nodes has no Links to it where none names an address',
+    rule: 'L252',
+    find: ' || member.nodePorts !== undefined',
+    replace: '',
+  },
 ];

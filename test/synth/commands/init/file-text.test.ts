@@ -151,7 +151,10 @@ describe('what runs', () => {
   });
 
   test('has pods restricted only if all namespaces restrict them: where only some do, a note says so (L251)', () => {
-    const installed = (podSecurity?: 'restricted' | 'privileged'): Found => ({ ...NOTHING, installed: { podSecurity } });
+    const installed = (podSecurity?: 'restricted' | 'privileged'): Found => ({
+      ...NOTHING,
+      installed: { podSecurity },
+    });
     const linked: Found = { ...running({}, west.server), installed: { podSecurity: 'restricted' } };
     const inAll = compose(linked, installed('restricted'), installed('privileged'));
     expect(inAll.set).toEqual({ podSecurity: 'restricted' });
@@ -164,6 +167,21 @@ describe('what runs', () => {
       );
     }
     expect(compose(running({}, west.server), NOTHING, installed('restricted'))).toMatchObject({ set: {} });
+  });
+
+  test('has a gateway on ports of the nodes as its Service has it, whatever it was installed as (L252)', () => {
+    const onNodes = { ...west, nodePorts: { nodePort: 30_143, probeNodePort: 30_191 } };
+    const service = { type: 'NodePort', nodePort: 30_143, probeNodePort: 30_191 };
+    const gatewayOf = (installed: Found['installed'], ...links: readonly Found[]) =>
+      composition([east, onNodes], [links[0] ?? NOTHING, { ...NOTHING, installed }], OPTIONS).members[1]?.gateway;
+    const linked = running({ gatewayPort: '30143' }, west.server);
+    expect(gatewayOf(undefined, linked)).toEqual({ service });
+    expect(gatewayOf({ gateway: false }, linked)).toEqual({ service });
+    expect(gatewayOf({ gateway: { replicas: 2, service: { port: 4143 } } }, linked)).toEqual({
+      replicas: 2,
+      service: { port: 4143, ...service },
+    });
+    expect(gatewayOf(undefined)).toEqual({ service });
   });
 
   test('is not in the file where its target is none of the contexts: a note says so', () => {
