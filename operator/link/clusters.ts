@@ -91,6 +91,9 @@ export class Clusters {
   /** Handles a Link that was created, changed or deleted. The option `reads` already shows the change. */
   linkChanged(name: string): void {
     this.#enqueue(name);
+    // A Link that leaves the cluster may be kept from the one that it names, which another can have then.
+    const cluster = this.#options.reads.get(name)?.named;
+    for (const [other, of] of this.#records.served) if (of === cluster) this.#enqueue(other);
     this.#links.changed(name);
     this.#sessions.linkChanged(name);
   }

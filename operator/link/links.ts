@@ -80,7 +80,8 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
  * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
  * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names the
  * cluster has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease
- * records that cluster, and so has one that has exchanged clusters with others.
+ * records that cluster, and so has one that has exchanged clusters with others. A Link that a suspended one keeps from the
+ * cluster ({@link formerOf}) has it only if no other Link can be served for it.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links];
@@ -88,7 +89,14 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
   const isPart = ({ name, settings }: LinkRead): boolean =>
     settings !== undefined && (settings.cluster === cluster || served.get(name) === cluster);
   const effective = all.map((link) => (isPart(link) && isExchanged(link, served, wanting) ? asInvalid(link) : link));
-  return bestOf(cluster, effective, served);
+  const owner = bestOf(cluster, effective, served);
+  const isKeptFrom = (link: LinkRead): boolean => {
+    const former = link.isSuspended === true ? undefined : formerCluster(link, served);
+    return former !== undefined && suspendedAmong(former, wanting(former), all, served) !== undefined;
+  };
+  if (owner === undefined || !isKeptFrom(owner)) return owner;
+  const others = effective.filter((link) => link.isSuspended !== true && !isKeptFrom(link));
+  return bestOf(cluster, others, served) ?? owner;
 }
 
 const invalid = new WeakMap<LinkRead, LinkRead>();
@@ -139,17 +147,24 @@ export function formerOf(link: LinkRead, links: ReadonlyMap<string, LinkRead>, s
 
 /** Returns the suspended Link that a cluster and its mirrors are left to; undefined if there is none. */
 function suspendedOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): LinkRead | undefined {
-  const owner = ownerOf(cluster, links.values(), served);
-  const naming = owner === undefined ? namingOf(cluster, links, served) : [owner];
-  return naming.find(({ isSuspended }) => isSuspended === true);
+  const all = [...links.values()];
+  return suspendedAmong(cluster, ownerOf(cluster, all, served), all, served);
 }
+
+const suspendedAmong = (
+  cluster: string,
+  owner: LinkRead | undefined,
+  links: readonly LinkRead[],
+  served: Served,
+): LinkRead | undefined =>
+  (owner === undefined ? namingOf(cluster, links, served) : [owner]).find(({ isSuspended }) => isSuspended === true);
 
 /**
  * Returns the Links that could keep what is left of a cluster that no Link has. A Link whose Lease records another
  * cluster cannot keep this one as well: a Lease records one cluster.
  */
-const namingOf = (cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): readonly LinkRead[] =>
-  [...links.values()].filter(({ name, named }) => named === cluster && !served.has(name));
+const namingOf = (cluster: string, links: readonly LinkRead[], served: Served): readonly LinkRead[] =>
+  links.filter(({ name, named }) => named === cluster && !served.has(name));
 
 /** Returns what must be done for a cluster. */
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
@@ -165,7 +180,7 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
   const recording = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
   const [link] = recording;
   if (link === undefined) return { do: 'nothing' };
-  const [keeper] = namingOf(cluster, links, served)
+  const [keeper] = namingOf(cluster, [...links.values()], served)
     .map(({ name }) => name)
     .sort();
   if (keeper !== undefined) return { do: 'keep', link: keeper };

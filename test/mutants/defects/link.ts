@@ -457,4 +457,28 @@ export const LINK: readonly Defect[] = [
     find: 'isPart(link) && isExchanged(link, served, wanting)',
     replace: "isPart(link) && link.name === '' && isExchanged(link, served, wanting)",
   },
+  {
+    file: 'operator/link/links.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'L253 a Link that a suspended one keeps from its new cluster keeps that from others',
+    rule: 'L253',
+    find: 'if (owner === undefined || !isKeptFrom(owner)) return owner;',
+    replace: 'if (owner !== undefined) return owner;',
+  },
+  {
+    file: 'operator/link/links.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'L253 a Link that a suspended one keeps from its new cluster has none, not even where nobody else names it',
+    rule: 'L253',
+    find: 'return bestOf(cluster, others, served) ?? owner;',
+    replace: 'return bestOf(cluster, others, served);',
+  },
+  {
+    file: 'operator/link/clusters.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'L253 nobody hears of a cluster that a Link is kept from',
+    rule: 'L253',
+    find: 'for (const [other, of] of this.#records.served) if (of === cluster) this.#enqueue(other);',
+    replace: '',
+  },
 ];

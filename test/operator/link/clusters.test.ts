@@ -726,6 +726,49 @@ describe('what a Link left (E5)', () => {
     await made.end();
   });
 
+  it.each<[string, readonly ('a' | 'b' | 'c')[]]>([
+    ['after', ['b', 'a', 'c']],
+    ['before', ['a', 'c', 'b']],
+  ])('is for a Link to have that came %s the one that names it was kept from it (E9, L253)', async (_, order) => {
+    const made = await world([read('a')]);
+    made.left.set('west', ['shop/web']);
+    const steps = {
+      a: () => made.put(read('a', { names: 'east' })),
+      b: () => made.put(read('b', { at: '2026-01-02', suspended: true })),
+      c: () => made.put(read('c', { names: 'east', at: '2026-01-02' })),
+    };
+    for (const step of order) {
+      await steps[step]();
+      await pass(1_000);
+    }
+    await pass(5_000);
+    expect(made.said.filter((each) => each.startsWith('serves'))).toEqual(['serves west by a', 'serves east by c']);
+    expect([made.leases.records, made.left.get('west')]).toEqual([{ a: 'west', c: 'east' }, ['shop/web']]);
+    expect(Object.fromEntries(made.accepted)).toEqual({ a: 'DuplicateCluster', b: 'Suspended', c: 'Accepted' });
+    await made.end();
+  });
+
+  it('is for a Link to have as soon as the one that names it is kept from it, where nothing runs yet (E9, L253)', async () => {
+    const made = await world([read('a', { names: 'east' }), read('c', { names: 'east', at: '2026-01-02' })], {
+      a: 'west',
+    });
+    made.left.set('west', ['shop/web']);
+    await made.put(read('b', { suspended: true }));
+    await pass(5_000);
+    expect([made.said, made.leases.records]).toEqual([['serves east by c'], { a: 'west', c: 'east' }]);
+    expect(Object.fromEntries(made.accepted)).toEqual({ a: 'DuplicateCluster', b: 'Suspended', c: 'Accepted' });
+    await made.end();
+  });
+
+  it('stays for the only Link that is to have the cluster, though a suspended one keeps it from that (E9, L253)', async () => {
+    const made = await world([read('b', { suspended: true }), read('a', { names: 'east' })], { a: 'west', d: 'east' });
+    made.left.set('east', ['shop/web']);
+    await pass(5_000);
+    expect(made.said).toEqual([]);
+    expect(made.leases.records).toEqual({ a: 'west', d: 'east' });
+    await made.end();
+  });
+
   describe('that Links exchange (E9, L220)', () => {
     const exchanged = [read('a', { names: 'east' }), read('b', { at: '2026-01-02' })] as const;
 
