@@ -195,6 +195,7 @@ export class Gateway {
         targets: () => this.#probeTargets(name, probe),
         network,
         onVerdict: (alive, message) => this.#setAlive(alive, message),
+        onUnprobed: () => this.#setUnprobed(name),
         onProbe: (ok, latencyMs) => {
           metrics.target.gatewayProbes.inc({ ...labels, probe_successful: String(ok) });
           if (!ok) return;
@@ -235,6 +236,19 @@ export class Gateway {
     else log.warn(fields, 'the gateway is not alive');
     report.event(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
     listener.gatewayChanged();
+    report.statusChanged();
+  }
+
+  /** Endpoints keep the readiness that they have. */
+  #setUnprobed(link: string): void {
+    const { config, log, report } = this.#options;
+    const cause =
+      config.probeVia === 'service'
+        ? `there is no Service ${config.namespace}/${probeName(link)}, or it is not the probe Service of this Link`
+        : 'no address of the gateway is known';
+    this.#forgetVerdict();
+    this.#verdict = verdict('Unknown', 'Pending', `the gateway cannot be probed: ${cause}`);
+    log.warn({ link, cluster: this.#settings?.cluster, cause }, 'the gateway cannot be probed');
     report.statusChanged();
   }
 

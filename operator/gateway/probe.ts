@@ -1,7 +1,8 @@
 /**
  * Whether a target's gateway is alive (rule F1). It is probed at once and then every period, each time on a new
  * connection. `failureThreshold` failures in a row make it not alive; one success makes it alive. The verdict is
- * reported when it is first known, and when it changes.
+ * reported when it is first known, and when it changes; so is that nothing can be probed, after as long as it takes to find
+ * a gateway not alive.
  */
 import type { ProbeSettings } from '../../crds/index.ts';
 import { withDeadline } from '../kube/abort.ts';
@@ -18,6 +19,8 @@ export interface ProbeOptions {
   readonly targets: () => readonly ProbeTarget[] | undefined;
   readonly network: Pick<Network, 'probe'>;
   readonly onVerdict: (alive: boolean, message: string) => void;
+  /** Nothing is there to probe: the last verdict does not hold any longer. */
+  readonly onUnprobed: () => void;
   readonly onProbe: (ok: boolean, latencyMs: number) => void;
 }
 
@@ -38,17 +41,28 @@ const JITTER = 0.1;
 
 /** Probes until the signal aborts. */
 export async function probeGateway(options: ProbeOptions, signal: AbortSignal): Promise<void> {
-  const { settings, targets, onProbe, onVerdict } = options;
+  const { settings, targets, onProbe, onVerdict, onUnprobed } = options;
   let failures = 0;
   let alive: boolean | undefined;
+  let probedAt = performance.now();
+  let isUnprobed = false;
   while (!signal.aborted) {
     const began = performance.now();
     const present = targets();
     if (present === undefined) {
+      // A probe Service that somebody deletes is there again before.
+      if (!isUnprobed && began - probedAt > settings.periodMs * settings.failureThreshold) {
+        isUnprobed = true;
+        failures = 0;
+        alive = undefined;
+        onUnprobed();
+      }
       await sleep(Math.min(settings.periodMs, UNKNOWN_RETRY_MS), signal);
       continue;
     }
     const problem = await probeAny(present, options, signal);
+    probedAt = performance.now();
+    isUnprobed = false;
     if (signal.aborted) return;
     onProbe(problem === undefined, performance.now() - began);
     if (problem === undefined) {

@@ -91,4 +91,20 @@ export const GATEWAY: readonly Defect[] = [
     find: 'await Promise.any(targets.map((target) => probe(target, options, either)));',
     replace: 'await Promise.any(targets.slice(0, 1).map((target) => probe(target, options, either)));',
   },
+  {
+    file: 'operator/gateway/probe.ts',
+    tests: ['test/operator/gateway/gateway.test.ts'],
+    name: 'L254 the last verdict holds although nothing is probed any more',
+    rule: 'L254',
+    find: 'began - probedAt > settings.periodMs * settings.failureThreshold',
+    replace: 'began < probedAt',
+  },
+  {
+    file: 'operator/gateway/probe.ts',
+    tests: ['test/operator/gateway/gateway.test.ts'],
+    name: 'L254 a probe Service that is gone for a moment ends the verdict',
+    rule: 'L254',
+    find: 'began - probedAt > settings.periodMs * settings.failureThreshold',
+    replace: 'began > probedAt',
+  },
 ];

@@ -203,6 +203,33 @@ describe('the probe Service of a gateway (F4)', () => {
     await eventually('it is alive', async () => gateway.view!.alive === true);
     expect(probes.length).toBeGreaterThan(0);
   });
+
+  it.each([
+    ['after a verdict', true],
+    ['from the start', false],
+  ])('is missed %s: nothing is known of the gateway, and endpoints stay as they are (L254)', async (_, wasThere) => {
+    const service: { address?: string | undefined } = wasThere ? { address: '10.96.0.7' } : {};
+    const { gateway, metric } = throughService(() => service.address);
+    gateway.start(settings());
+    if (wasThere) await eventually('it is alive', async () => gateway.view!.alive === true);
+    service.address = undefined;
+    await eventually('the verdict holds no longer', async () => gateway.findings().gatewayAlive?.status === 'Unknown');
+    expect(gateway.findings().gatewayAlive?.message).toContain(`Service ${NAMESPACE}/${probeName('west')}`);
+    expect(gateway.view).toMatchObject({ alive: undefined, ...(wasThere && { wasAlive: true }) });
+    expect(await metric('gateway_alive')).toEqual([]);
+    service.address = '10.96.0.7';
+    await eventually('it is alive again', async () => gateway.findings().gatewayAlive?.status === 'True');
+  });
+
+  it('may be made anew before as many probes would have failed as make a gateway not alive (L254)', async () => {
+    const service: { address?: string | undefined } = { address: '10.96.0.7' };
+    const { gateway } = throughService(() => service.address);
+    gateway.start(settings({ probeSpec: { ...PROBE, failureThreshold: '1000' } }));
+    await eventually('it is alive', async () => gateway.view!.alive === true);
+    service.address = undefined;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(gateway.findings().gatewayAlive?.status).toBe('True');
+  });
 });
 
 describe('a gateway whose name is not answered after a restart, and that is probed at its addresses (L126)', () => {

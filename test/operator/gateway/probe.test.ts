@@ -51,6 +51,7 @@ function probing(settings: Partial<ProbeOptions['settings']> = {}, hosts: readon
         })),
       network: machineNetwork,
       onVerdict: (alive, message) => verdicts.push({ alive, message }),
+      onUnprobed: () => undefined,
       onProbe: (ok) => probes.push(ok),
     },
     stop.signal,
