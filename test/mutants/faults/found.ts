@@ -1134,4 +1134,85 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'it is a command; its tests',
   },
+  {
+    rule: 'L232',
+    by: 'a reading of the code',
+    defects: [
+      'L232 an endpoint mirror counts by all pods of its headless Service',
+      'L232 failovers hear nothing of the mirrors of pods',
+      'L232 failovers go on with what a session knew of pods',
+    ],
+    outside: 'the enumerations have no ServiceFailover whose backend is an endpoint mirror',
+  },
+  {
+    rule: 'L233',
+    by: 'a reading of the code',
+    defects: ['L233 the hold-down is forgotten when what requests go to is gone'],
+    outside:
+      'the enumerations have no hold-down: where requests go is judged by its own histories, which judge those that went to a backend that is there',
+  },
+  {
+    rule: 'L234',
+    by: 'a reading of the code',
+    defects: [
+      'L234 a gateway is opened for a policy that lets in some clients alone',
+      'L234 a gateway is opened for a policy that lets in clients from some networks alone',
+    ],
+    outside: 'the histories of the policy of a gateway have no policies of others',
+  },
+  {
+    rule: 'L235',
+    by: 'a reading of the code',
+    defects: [
+      'L235 a policy of somebody else holds back what it has the name for',
+      'L235 a policy that is not ours by half of its labels is not reported',
+    ],
+    outside: 'the histories of the policy of a gateway have no policies of others',
+  },
+  {
+    rule: 'L240',
+    by: 'a reading of the code',
+    defects: ['L240 slices of a ServiceImport that is not ours any more stay ready behind a dead gateway'],
+    outside: 'no plan takes the label from a ServiceImport while a gateway dies; decide.test.ts',
+  },
+  {
+    rule: 'L241',
+    by: 'a reading of the code',
+    defects: [
+      'L241 slices of a federated Service that somebody has deleted tell nothing of its members',
+      'L241 a member that is not known decides what a deleted federated Service is to be',
+      'L241 a deleted federated Service comes back in gateway shape without the Lease',
+    ],
+    outside: 'no plan deletes a federated Service while a member is not known; decide.test.ts',
+  },
+  {
+    rule: 'L242',
+    by: 'a reading of the code',
+    defects: [
+      'L242 statuses wait for ever while the API server refuses one object',
+      'L242 a ServiceImport is ready though the API server refuses an object of it',
+      'L242 a slice of a target may have more endpoints than an API server takes',
+      'L242 a copied slice may have two ports of one name, which no API server takes',
+    ],
+    outside: 'no plan reads the conditions of what is refused for ever; imports.test.ts',
+  },
+  {
+    rule: 'L243',
+    by: 'a reading of the code',
+    defects: [
+      'L243 a part ends with a Service that is shown as one that cannot be exported, without the cluster being asked',
+      'L243 whatever a cluster answers about an exported Service confirms what is seen',
+    ],
+    outside:
+      'no list of a history shows a Service of another shape than the watch before; imports.test.ts, cluster-exports.test.ts',
+  },
+  {
+    rule: 'L244',
+    by: 'a reading of the code',
+    defects: [
+      'L244 a ServiceImport does not say of which cluster Linkerd lacks credentials',
+      'L244 a session does not ask for the credentials of an exporting cluster',
+    ],
+    outside: 'histories judge no messages; decide.test.ts, session-party.test.ts',
+  },
 ];
