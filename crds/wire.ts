@@ -262,6 +262,8 @@ export const Default = {
   probePath: '/ready',
   probePortName: 'mc-probe',
   gatewayPortName: 'mc-gateway',
+  /** Ports that Linkerd takes for opaque where a Service does not name its own: `proxy.opaquePorts` of its chart. */
+  opaquePorts: '25,587,3306,4444,5432,6379,9300,11211',
 } as const;
 
 /** Type of the Secret that holds a target's kubeconfig, and the data key of the kubeconfig. */

@@ -5,7 +5,8 @@
 import { type Client, type Clients, readClients } from '../../crds/clients.ts';
 import type { FieldError } from '../../crds/field-error.ts';
 import { Annotation, meshIdentity, remoteFqName } from '../../crds/wire.ts';
-import { keyOf, type KubeObject, type Service, type ServicePort } from '../kube/objects.ts';
+import { keyOf, type KubeObject, type Service } from '../kube/objects.ts';
+import { isOpaque } from '../source/opaque-ports.ts';
 import { isExportedHere } from '../source/owner.ts';
 
 /** Which exports are open to whom: rule M2. */
@@ -100,26 +101,10 @@ const identitiesOf = (clients: readonly Client[], names: AccessNames): readonly 
   return [...new Set(all)].sort();
 };
 
-/** Ports that Linkerd takes for opaque where a Service does not name its own. */
-const OPAQUE_BY_DEFAULT = '25,443,587,3306,4444,5432,6379,9300,11211';
-const OPAQUE_PROTOCOLS: ReadonlySet<string> = new Set(['linkerd.io/opaque', 'linkerd.io/tcp']);
-/** A list of more would be no list of ports. */
-const OPAQUE_MAX_LENGTH = 4_096;
-
-function opaquePortsOf({ metadata, spec }: Service): readonly number[] {
-  const text = (metadata.annotations?.[Annotation.opaquePorts] ?? OPAQUE_BY_DEFAULT).slice(0, OPAQUE_MAX_LENGTH);
-  const ranges = text.split(',').map((item) => item.trim());
-  const isOpaque = ({ port, name, appProtocol = '' }: ServicePort): boolean =>
-    OPAQUE_PROTOCOLS.has(appProtocol) || ranges.some((range) => range === name || isWithin(port, range));
-  return (spec?.ports ?? [])
-    .filter((port) => (port.protocol ?? 'TCP') === 'TCP' && isOpaque(port))
+const opaquePortsOf = (service: Service): readonly number[] =>
+  (service.spec?.ports ?? [])
+    .filter((port) => (port.protocol ?? 'TCP') === 'TCP' && isOpaque(service, port))
     .map(({ port }) => port);
-}
-
-function isWithin(port: number, range: string): boolean {
-  const { least, most = least } = /^(?<least>\d{1,5})(?:-(?<most>\d{1,5}))?$/.exec(range)?.groups ?? {};
-  return least !== undefined && Number(least) <= port && port <= Number(most);
-}
 
 /** Everyone whom any of these lists names. */
 export const unionOf = (all: readonly Identities[]): Identities =>

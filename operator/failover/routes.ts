@@ -4,8 +4,9 @@
  */
 import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/rendered/index.ts';
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
-import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
-import type { KubeObject, Resource, Service, ServicePort } from '../kube/objects.ts';
+import { Label, RouteApi } from '../../crds/wire.ts';
+import type { KubeObject, Resource, Service } from '../kube/objects.ts';
+import { isOpaque } from '../source/opaque-ports.ts';
 import type { ObservedFailover, Route } from './observed.ts';
 
 /** The kinds of routes, in the order in which Linkerd prefers them on one parent. */
@@ -46,29 +47,15 @@ export function weightsIn({ spec }: Route): ReadonlyMap<string, number> | undefi
   );
 }
 
-/** Ports that Linkerd takes for opaque where a Service does not name its own. */
-const OPAQUE_PORTS = '25,587,3306,4444,5432,6379,9300,11211';
-
-/** Application protocols whose requests Linkerd's proxies read; without one they find out. */
-const HTTP_PROTOCOLS: ReadonlySet<string> = new Set(['http', 'kubernetes.io/h2c']);
-
 /** Returns the ports of the Service that routes can be for, each with the kind of its route. */
 export function routedPorts(
   apex: Service,
   wanted: RouteKind | undefined,
 ): readonly { readonly port: number; readonly kind: RouteKind }[] {
-  const opaque = apex.metadata.annotations?.[Annotation.opaquePorts] ?? OPAQUE_PORTS;
   return (apex.spec?.ports ?? [])
     .filter(({ protocol = 'TCP' }) => protocol === 'TCP')
-    .map((port) => ({ port: port.port, kind: wanted ?? (isOpaque(port, opaque) ? 'TCPRoute' : 'HTTPRoute') }));
+    .map((port) => ({ port: port.port, kind: wanted ?? (isOpaque(apex, port) ? 'TCPRoute' : 'HTTPRoute') }));
 }
-
-const isOpaque = ({ port, name, appProtocol }: ServicePort, ports: string): boolean =>
-  (appProtocol !== undefined && !HTTP_PROTOCOLS.has(appProtocol.toLowerCase())) ||
-  ports.split(',').some((each) => {
-    const [first = '', last = first] = each.trim().split('-');
-    return each.trim() === name || (Number(first) <= port && port <= Number(last));
-  });
 
 /** Reports whether a Service has a TCP port of this number. */
 export const hasPort = (service: Service, port: number): boolean =>

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
+import { Default } from '../../crds/wire.ts';
 import { httpStatus } from '../cluster/real/http-status.ts';
 import type { Processes } from '../cluster/real/processes.ts';
 import type { TestCluster } from '../cluster/types.ts';
@@ -21,7 +22,6 @@ export const ControlPort = { identity: 18080, strangers: 18081, destination: 180
 export const TRUST_DOMAIN = 'cluster.local';
 /** Trust domain of {@link ControlPort.strangers}, under the same anchor. */
 export const OTHER_TRUST_DOMAIN = 'other.example';
-const OPAQUE_PORTS = '25,443,587,3306,4444,5432,6379,9300,11211';
 /** Where Linkerd's controllers look for the trust anchor. */
 const TRUST_ROOTS = '/run/linkerd/identity/trust-roots';
 
@@ -120,7 +120,7 @@ const startDestination = async ({ cluster, processes, address }: ControlPlanePro
       `-controller-namespace=${LINKERD}`,
       `-identity-trust-domain=${TRUST_DOMAIN}`,
       '-cluster-domain=cluster.local',
-      `-default-opaque-ports=${OPAQUE_PORTS}`,
+      `-default-opaque-ports=${Default.opaquePorts}`,
     ],
     env: { HOSTNAME: 'destination' },
   });

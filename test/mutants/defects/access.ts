@@ -85,4 +85,28 @@ export const ACCESS: readonly Defect[] = [
     replace: '!isOpening(each) && setOf(each) === undefined',
     tests: ['test/operator/access/access.test.ts'],
   },
+  {
+    name: 'L236 port 443 is opaque to Linkerd by default',
+    file: 'crds/wire.ts',
+    rule: 'L236',
+    find: "'25,587,3306,",
+    replace: "'25,443,587,3306,",
+    tests: ['test/operator/source/opaque-ports.test.ts'],
+  },
+  {
+    name: 'L236 a port that a Service lists is opaque although its protocol is HTTP',
+    file: 'operator/source/opaque-ports.ts',
+    rule: 'L236',
+    find: 'if (appProtocol !== undefined) return !HTTP_PROTOCOLS.has(appProtocol.toLowerCase());',
+    replace: 'if (appProtocol !== undefined && !HTTP_PROTOCOLS.has(appProtocol.toLowerCase())) return true;',
+    tests: ['test/operator/source/opaque-ports.test.ts'],
+  },
+  {
+    name: 'L236 a port of a protocol that Linkerd does not know is none that it does not look into',
+    file: 'operator/source/opaque-ports.ts',
+    rule: 'L236',
+    find: 'return !HTTP_PROTOCOLS.has(appProtocol.toLowerCase());',
+    replace: "return ['linkerd.io/opaque', 'linkerd.io/tcp'].includes(appProtocol.toLowerCase());",
+    tests: ['test/operator/source/opaque-ports.test.ts'],
+  },
 ];
