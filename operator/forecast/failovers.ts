@@ -133,7 +133,8 @@ const kindsOf = async (
     routes: { GRPCRoute, HTTPRoute, TCPRoute },
     policyRoutes,
     profiles,
-    slices: new ListedKind(slices, namespaces, KEPT.slices),
+    // Those of a ServiceImport on a flat network do not name its Service: they are among what the operator has written.
+    slices: new ListedKind([...model.stores.slices.values(), ...slices], namespaces, KEPT.slices),
   };
 };
 

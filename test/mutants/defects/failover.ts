@@ -126,4 +126,12 @@ export const FAILOVER: readonly Defect[] = [
     find: 'services.some(isIn) ? services : [...(current?.keys() ?? [])]',
     replace: 'services',
   },
+  {
+    name: 'L237 a forecast does not count the slices of a ServiceImport on a flat network',
+    file: 'operator/forecast/failovers.ts',
+    rule: 'L237',
+    find: '[...model.stores.slices.values(), ...slices]',
+    replace: 'slices',
+    tests: ['test/operator/forecast/forecast.test.ts'],
+  },
 ];

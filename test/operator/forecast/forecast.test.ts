@@ -368,6 +368,25 @@ describe('a forecast of ServiceFailovers', () => {
     expect(weightsOf(route)).toEqual({ 'web-west': 0, web: 1 });
   });
 
+  test('leaves them with a Service that is derived from a ServiceImport on a flat network, whose slices do not name it (J3, K4, L237)', async () => {
+    const labels = { 'linkspan.dev/service-import': 'web', 'multicluster.kubernetes.io/service-name': 'web' };
+    const imported = [
+      service('web-clusterset', { labels: { 'linkspan.dev/service-import': 'web' }, ports: PORTS }),
+      {
+        ...slice('web-clusterset.from-west-ipv4'),
+        metadata: { name: 'web-clusterset.from-west-ipv4', namespace: 'shop', labels },
+      },
+    ];
+    const toImported = {
+      ...failover,
+      spec: { service: 'web', backends: [{ service: 'web-clusterset' }, { service: 'web' }], holdDown: '0' },
+    } as ObjectRef;
+    const model = modelWith([web, toImported, ...imported]);
+    await run(model, []);
+    const [route] = model.touched.flatMap(({ of: { kind }, after }) => (kind === 'HTTPRoute' ? [after] : []));
+    expect(weightsOf(route)).toEqual({ 'web-clusterset': 1, web: 0 });
+  });
+
   test('counts the pods of a flat Service as the policy of its Link admits them (J3, N1)', async () => {
     const labels = { 'mirror.linkerd.io/exported': 'remote-discovery' };
     const spec = { probeSpec: undefined, importPolicy: { ports: ['80'] } };
