@@ -2,8 +2,9 @@
  * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The cluster is asked
  * for that one ServiceExport. If it does not exist, the cluster is asked whether ServiceExports can be created. They
  * cannot while their CRD is being deleted, and such a deletion removes all ServiceExports before it removes the CRD.
- * ServiceExports that vanished with their CRD do not count as gone until some time after the CRD is back. Only list and
- * discovery requests are sent.
+ * ServiceExports that vanished with their CRD do not count as gone until some time after the CRD is back, or after a list
+ * that shows none at all: they may have vanished with it while nobody here watched. Only list and discovery requests are
+ * sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -79,7 +80,7 @@ export class ExportConfirmation {
     this.#absence.saw(key);
   }
 
-  /** Notes that the cluster does not serve ServiceExports. */
+  /** Notes that the cluster does not serve ServiceExports, or has none at all. */
   missing(): void {
     this.#absence.noticed();
   }

@@ -101,7 +101,7 @@ export class ClusterExports implements ServiceExports {
       { weigh: weightOf, trim: (object) => this.#checked(readTargetExport(object)) },
       {
         changed: ({ key }) => this.#changed(key),
-        relisted: (_first, lost, namespace) => this.#relisted(namespace, lost),
+        relisted: (first, lost, namespace) => this.#relisted(namespace, first, lost),
         stateChanged: () => {
           this.#stateChanged();
           listener.relisted();
@@ -214,7 +214,9 @@ export class ClusterExports implements ServiceExports {
   readonly #unanswered = (key: string, error: unknown): void =>
     this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
 
-  #relisted(namespace: string | undefined, lost: number): void {
+  #relisted(namespace: string | undefined, first: boolean, lost: number): void {
+    // They may have vanished with their CRD before anybody read them here, or while the watch was interrupted.
+    if ((first || lost > 0) && this.size === 0) this.#confirmation.missing();
     this.#confirmation.askAnew();
     for (const other of this.#namespaces.listed(namespace, lost)) this.#exports.relist(other);
   }

@@ -77,6 +77,11 @@ const federateRun = (federation: 'gateway' | 'flat'): Run => ({
   ],
 });
 
+/** Who starts and finds no ServiceExport in a cluster waits for ten minutes (K5). */
+const exportOthers = (users: Users): void => {
+  for (const cluster of ['source', 'west', 'bar'] as const) users.exportService(cluster, 'other');
+};
+
 const importRun: Run = {
   name: 'import',
   steps: [
@@ -84,6 +89,7 @@ const importRun: Run = {
       name: 'link',
       act: (users) => {
         users.claimIds();
+        exportOthers(users);
         users.link('west');
         users.link('bar');
       },
@@ -123,6 +129,7 @@ const LINK_SET: Step = {
   name: 'link',
   act: (users) => {
     users.claimIds();
+    exportOthers(users);
     users.link('west');
     users.service('west', 'db', { kind: 'headless', exported: 'none' });
     users.pods('west', 'db', 'db-0', 'db-1');
@@ -161,6 +168,7 @@ const conflictRun: Run = {
       name: 'one exports',
       act: (users) => {
         users.claimIds();
+        exportOthers(users);
         users.link('west');
         users.link('bar');
         users.service('west', 'web', { exported: 'none' });

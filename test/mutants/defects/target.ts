@@ -185,4 +185,20 @@ export const TARGET: readonly Defect[] = [
     replace: '',
     tests: ['test/operator/target/watch/cluster-exports.test.ts'],
   },
+  {
+    file: 'operator/target/watch/cluster-exports.ts',
+    tests: ['test/operator/target/watch/cluster-exports.test.ts'],
+    name: 'L255 who starts and finds no ServiceExport takes all for withdrawn',
+    rule: 'L255',
+    find: 'if ((first || lost > 0) && this.size === 0)',
+    replace: 'if (lost > 0 && this.size === 0)',
+  },
+  {
+    file: 'operator/target/watch/cluster-exports.ts',
+    tests: ['test/operator/target/watch/cluster-exports.test.ts'],
+    name: 'L255 a list that has lost all ServiceExports takes all for withdrawn',
+    rule: 'L255',
+    find: 'if ((first || lost > 0) && this.size === 0)',
+    replace: 'if (first && this.size === 0)',
+  },
 ];

@@ -1215,4 +1215,73 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'histories judge no messages; decide.test.ts, session-party.test.ts',
   },
+  {
+    rule: 'L236',
+    by: 'a reading of the code',
+    defects: [
+      'L236 port 443 is opaque to Linkerd by default',
+      'L236 a port that a Service lists is opaque although its protocol is HTTP',
+      'L236 a port of a protocol that Linkerd does not know is none that it does not look into',
+    ],
+    outside: 'the enumerations have no proxies, and no ports that are opaque',
+  },
+  {
+    rule: 'L237',
+    by: 'a reading of the code',
+    defects: ['L237 a forecast does not count the slices of a ServiceImport on a flat network'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L250',
+    by: 'a reading of the code',
+    defects: ["L250 the control plane's copy is called what the Secret of the Link is called"],
+    outside: 'it is what a construct renders; multicluster.test.ts',
+  },
+  {
+    rule: 'L251',
+    by: 'a reading of the code',
+    defects: [
+      'L251 what one namespace enforces on pods, all do',
+      'L251 a namespace that is left out decides what the others enforce',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L252',
+    by: 'a reading of the code',
+    defects: [
+      'L252 a gateway is of the type that it was installed with',
+      'L252 a gateway on ports of the nodes has no Links to it where none names an address',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L253',
+    by: 'a reading of the code',
+    defects: [
+      'L253 a Link that a suspended one keeps from its new cluster keeps that from others',
+      'L253 a Link that a suspended one keeps from its new cluster has none, not even where nobody else names it',
+      'L253 nobody hears of a cluster that a Link is kept from',
+    ],
+    outside: 'three Links are in it, one of them suspended; clusters.test.ts',
+  },
+  {
+    rule: 'L254',
+    by: 'a reading of the code',
+    defects: [
+      'L254 the last verdict holds although nothing is probed any more',
+      'L254 a probe Service that is gone for a moment ends the verdict',
+    ],
+    outside: 'what is told is a condition while somebody has the name of the probe Service; gateway.test.ts',
+  },
+  {
+    rule: 'L255',
+    by: 'a reading of the code',
+    defects: [
+      'L255 who starts and finds no ServiceExport takes all for withdrawn',
+      'L255 a list that has lost all ServiceExports takes all for withdrawn',
+    ],
+    outside:
+      'no plan deletes the CRD of ServiceExports and stops the operator before it is back; cluster-exports.test.ts',
+  },
 ];

@@ -401,6 +401,33 @@ describe('where the CRD is missing', () => {
     await gone();
   });
 
+  it.each([
+    ['before it was read here, as by another replica', true],
+    ['while its watch was interrupted', false],
+  ])('of which a list shows none may have lost them with its CRD %s (K5, L255)', async (_, isFirst) => {
+    await installExports();
+    if (!isFirst) put(serviceExport('web'));
+    put(service('web'));
+    const { exports, known, gone, relists } = reading({ returnGraceMs: 500 });
+    await known();
+    if (!isFirst) {
+      const restore = cluster.faults.refuse({
+        failure: { kind: 'status', code: 410 },
+        match: ({ resource, verb }) => resource === 'serviceexports' && verb === 'watch',
+      });
+      cluster.faults.dropWatches();
+      unexport('web');
+      await eventually('a list shows that it is gone', async () => exports.size === 0);
+      restore();
+      await known();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(confirmsGone(exports, WEB)).toBe(false);
+    const before = relists.length;
+    await eventually('that is over', async () => relists.length > before);
+    await gone();
+  });
+
   it('what is not back when a while is over counts as deleted (K5)', async () => {
     const { exports, known, gone, relists } = reading({ returnGraceMs: 400 });
     await eventually('it is asked', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 2);
