@@ -88,8 +88,8 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
 
 /**
  * Returns the existing slices that stay because the construct renders no slices for their member: the Service or the
- * endpoints of the member are not known. If the `knowledge` about a target is `unknown`, its slices get the present
- * addresses and readiness of its gateway.
+ * endpoints of the member are not known, or the Service is too large. Unless another operator or controller decides
+ * about the membership, the slices of a target get the present addresses and readiness of its gateway.
  */
 export function retainedSlices(
   observed: ObservedFederation,
@@ -101,7 +101,7 @@ export function retainedSlices(
       const isKnown = service !== undefined && observed.local.slices !== undefined;
       return isKnown ? [] : slicesOf(observed, undefined);
     }
-    if (target.knowledge === 'unknown') return refreshed(observed, target);
+    if (service === undefined && target.knowledge !== 'anothers') return refreshed(observed, target);
     const isRendered = gatewayMember(observed, member, target).endpoints !== undefined;
     return isRendered ? [] : slicesOf(observed, target.link.cluster);
   });

@@ -142,4 +142,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'if (before?.isDeleted === true && !isHeld) return WAITING_FOR_LEASE;',
     replace: '',
   },
+  {
+    file: 'operator/federation/member-slices.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L245 a member behind a gateway that has grown beyond the limit loses its slices',
+    rule: 'L245',
+    find: "if (service === undefined && target.knowledge !== 'anothers') return refreshed(observed, target);",
+    replace: "if (target.knowledge === 'unknown') return refreshed(observed, target);",
+  },
 ];

@@ -90,6 +90,16 @@ describe('members (I1)', () => {
     expect(reasonsOf(observed)).toEqual({ a: 'InvalidService', west: 'Mirrored' });
   });
 
+  test('a member behind a gateway that has grown beyond the limit keeps its slices, which follow the gateway (E10, C1, L245)', () => {
+    const [there] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    const dead = { ...throughGateway('a').gateway!, alive: false };
+    for (const [gateway, ready] of [[throughGateway('a').gateway, 1] as const, [dead, 0] as const]) {
+      const observed = federation([throughGateway('a', { isWithinBytes: false, gateway }), throughGateway('b')], there);
+      expect(shownOf(observed).slices).toEqual({ 'web-federated.a-ipv4': ready, 'web-federated.b-ipv4': 1 });
+      expect(reasonsOf(observed)).toEqual({ a: 'LimitExceeded', b: 'Mirrored' });
+    }
+  });
+
   test('slices that cannot be rendered for what a cluster sends follow gateways all the same (F3, L97)', () => {
     const gateway = { port: 4143, identity: 'gateway.west', addresses: ['203.0.113.23'], alive: true };
     const before = settled(federation([throughGateway('west', { gateway })]))[0];
