@@ -7,7 +7,7 @@ import { Annotation } from '../../crds/wire.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';
 import { portUnion, type Resolution } from './conflicts.ts';
-import { derivedAddresses, isOfImport } from './membership.ts';
+import { derivedAddresses, isOfImport, modeOfSlices } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
 import type { Shape, Source } from './sources.ts';
 
@@ -136,14 +136,19 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 
 /**
  * Returns how clients reach the ServiceImport. While the exports of one of its clusters are not known, the mode of the
- * existing derived Service stays. Otherwise the mode is flat if all Links of its targets ask for flat mode. If only the
- * local cluster exports the Service, the mode is gateway: copies of the local slices then lead to the pods.
+ * existing derived Service stays. Otherwise the mode is flat if all its targets are on a flat network, by their Links
+ * or, without a session, by their slices. If only the local cluster exports the Service, the mode is gateway: copies of
+ * the local slices then lead to the pods.
  */
-function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): Shape['mode'] {
+function modeOf(observed: ObservedImport, sources: readonly Source[]): Shape['mode'] {
+  const { derived, name } = observed;
   const stays = sources.some(({ exported }) => exported === undefined);
   if (stays && derived !== undefined && isOfImport(name, derived))
     return isFlat(derived) ? 'remote-discovery' : 'gateway';
-  const modes = sources.flatMap(({ exporter }) => targetOf(exporter)?.mode ?? []);
+  const targets = sources.map(({ exporter }) => targetOf(exporter)).filter((target) => target !== undefined);
+  const modes = targets
+    .map((target) => target.mode ?? modeOfSlices(observed, target))
+    .filter((mode) => mode !== undefined);
   return modes.length > 0 && modes.every((mode) => mode === 'remote-discovery') ? 'remote-discovery' : 'gateway';
 }
 

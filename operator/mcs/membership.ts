@@ -1,10 +1,10 @@
 /** Finds out from the existing objects of a ServiceImport which clusters are part of it. Pure. */
-import type { ImportType } from '../../constructs/rendered/index.ts';
-import { derivedName } from '../../crds/mcs/derived-name.ts';
+import type { ImportType, MirrorMode } from '../../constructs/rendered/index.ts';
+import { derivedName, importSlicePrefix } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import { sourceOf } from '../source/owner.ts';
-import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
+import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
 
 /** Reports whether an object is our ServiceImport with this name, or is derived from it. */
 export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
@@ -40,6 +40,18 @@ export const podServicesOf = (
     ? []
     : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
 };
+
+/** Returns whether the slices of a target lead to its gateway or to its pods; undefined if it has none. */
+export function modeOfSlices(
+  observed: Pick<ObservedImport, 'name' | 'imported'>,
+  target: TargetExporter,
+): MirrorMode | undefined {
+  const slices = slicesOf(observed, target);
+  if (slices.length === 0) return undefined;
+  const prefix = `${importSlicePrefix(observed.name, target.link.cluster)}-ipv`;
+  const isToGateway = slices.some((slice) => isOfPod(slice) || slice.metadata.name.startsWith(prefix));
+  return isToGateway ? 'gateway' : 'remote-discovery';
+}
 
 /** Reports whether a slice leads from the derived Service of a ServiceImport with this name. */
 export const isOfDerived = (name: string, { metadata }: EndpointSlice): boolean =>

@@ -37,9 +37,10 @@ export interface TargetExporter extends Party {
   readonly linkedAt: string;
   /**
    * How the Link wants the target's Services to be reached: `spec.federation`. Without that field, the mode is gateway
-   * if the Link has a gateway, and flat otherwise.
+   * if the Link has a gateway, and flat otherwise. Undefined if the cluster has no session: its existing slices then
+   * tell.
    */
-  readonly mode: MirrorMode;
+  readonly mode: MirrorMode | undefined;
   /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
   readonly gateway?: GatewayView | undefined;
   /** Whether the Link is known to have no gateway. @default false */

@@ -293,7 +293,7 @@ const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean):
   slices: undefined,
   link: { cluster, clusterDomain: Default.clusterDomain },
   linkedAt: '',
-  mode: 'gateway',
+  mode: undefined,
   anyReady: undefined,
   departed: NONE,
   isAdmitted: true,

@@ -303,4 +303,20 @@ export const MCS: readonly Defect[] = [
     replace: 'undefined',
     tests: ['test/operator/mcs/session-party.test.ts'],
   },
+  {
+    name: 'L246 a cluster without a session is behind a gateway',
+    file: 'operator/mcs/parties.ts',
+    rule: 'L246',
+    find: 'mode: undefined,',
+    replace: "mode: 'gateway',",
+    tests: ['test/operator/mcs/imports.test.ts'],
+  },
+  {
+    name: 'L246 slices of a cluster without a session do not tell how it is reached',
+    file: 'operator/mcs/import-plan.ts',
+    rule: 'L246',
+    find: 'target.mode ?? modeOfSlices(observed, target)',
+    replace: 'target.mode',
+    tests: [DECIDE_TEST],
+  },
 ];

@@ -529,6 +529,23 @@ describe('what is not known (K5)', () => {
     expect(after(observed([gone, target('north')], { ...before, imported })).imported).toEqual(before.imported);
   });
 
+  test.each<[string, TargetOptions]>([
+    ['headless', { service: service({ clusterIP: 'None' }), slices: [ownSlice('10.2.0.1', 'web-0')] }],
+    ['with an address, whose derived Service somebody deletes', {}],
+  ])('of a cluster on a flat network without a session takes no other out: %s (K5, L246)', (_, of) => {
+    const there = { ...after(observed([flat('west', of), flat('north', of)])), derived: undefined };
+    const silent = { isKnown: false, id: undefined, serviceExport: undefined, service: undefined, slices: undefined };
+    const west = flat('west', { ...silent, mode: undefined });
+    const now = after(observed([west, flat('north', of)], there));
+    expect(now.imported).toEqual(there.imported);
+    const REMOTE = 'multicluster.linkerd.io/remote-discovery';
+    const isHeadless = 'service' in of;
+    expect(now.derived?.metadata.annotations?.[REMOTE]).toBe(isHeadless ? undefined : 'web@north,web@west');
+    const gone = after(observed([west, flat('north', { ...of, serviceExport: undefined })], there));
+    expect(gone.imported.map(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'])).toEqual(['west']);
+    expect(gone.derived?.metadata.annotations?.[REMOTE]).toBe(isHeadless ? undefined : 'web@west');
+  });
+
   test('follows its gateway all the same (C1)', () => {
     const gone = target('west', {
       isKnown: false,

@@ -895,6 +895,18 @@ describe('the controller of ServiceImports', () => {
     await eventually('it is gone', async () => live() === undefined);
   });
 
+  it('keeps the pods of a flat network while another cluster there has no session (K5, L246)', async () => {
+    const pods = { service: service({ clusterIP: 'None' }), slices: [ownSlice('10.2.0.1', 'web-0')] };
+    await start(flat('a', pods), flat('b', pods));
+    const before = slices();
+    expect(Object.keys(before)).toHaveLength(2);
+    linked.add('b');
+    exporting = ['b'];
+    await imports.leave('b');
+    await change(flat('a', pods));
+    expect(slices()).toEqual(before);
+  });
+
   it('says when Linkerd has credentials of a cluster on a flat network (K3, I4, L244)', async () => {
     await start(flat('a', { isDiscoverable: false }));
     const message = () => (live()?.status?.conditions[0] as { message?: string } | undefined)?.message;
