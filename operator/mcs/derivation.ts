@@ -315,7 +315,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Reports why the ServiceImport cannot be written, and writes the statuses. If the API server refused an object, the
-   * status of the ServiceImport says so. The statuses wait if the API server did not answer, or if the store was behind.
+   * status of the ServiceImport says so. The statuses wait if there was no answer, or if the store was behind.
    */
   async #reportOn(
     key: string,
