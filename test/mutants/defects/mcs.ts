@@ -179,8 +179,8 @@ export const MCS: readonly Defect[] = [
     name: 'L169 a status is written over a ServiceImport that another operator has taken over since',
     file: 'operator/mcs/derivation.ts',
     rule: 'L169',
-    find: 'if (errors.length > 0 || this.#isAnothers(key)) return {};',
-    replace: 'if (errors.length > 0) return {};',
+    find: 'if (!errors.every(isRefusal) || this.#isAnothers(key)) return {};',
+    replace: 'if (!errors.every(isRefusal)) return {};',
     tests: ['test/operator/mcs/imports.test.ts'],
   },
   {
@@ -227,8 +227,8 @@ export const MCS: readonly Defect[] = [
     name: 'L168 a headless ServiceImport does not say which cluster nothing leads to',
     file: 'operator/mcs/sources.ts',
     rule: 'L168',
-    find: 'lacksAddress(observed, target, shape) ? [unreachable(target)] : []',
-    replace: '[]',
+    find: 'lacksAddress(observed, target, shape) ? [unreachable(target)] : undiscoverable(target, shape)',
+    replace: 'undiscoverable(target, shape)',
     tests: ['test/operator/mcs/decide.test.ts'],
   },
   {
