@@ -1284,4 +1284,19 @@ export const FOUND: readonly Fault[] = [
     outside:
       'no plan deletes the CRD of ServiceExports and stops the operator before it is back; cluster-exports.test.ts',
   },
+  {
+    rule: 'L245',
+    by: 'a reading of the code',
+    defects: ['L245 a member behind a gateway that has grown beyond the limit loses its slices'],
+    outside: 'no plan has a member that grows beyond what is written for a Link; decide.test.ts',
+  },
+  {
+    rule: 'L246',
+    by: 'a reading of the code',
+    defects: [
+      'L246 a cluster without a session is behind a gateway',
+      'L246 slices of a cluster without a session do not tell how it is reached',
+    ],
+    outside: 'the plans of suspended Links have gateways alone; decide.test.ts, imports.test.ts',
+  },
 ];
