@@ -21,9 +21,11 @@ export interface Admission {
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
   /**
-   * False if the namespace is missing, cannot be read or must not be written to, or if another operator serves the
-   * federated Service or may serve it. Existing objects then stay unchanged; in a missing namespace, they follow their
-   * gateways.
+   * Whether the objects of the federated Service may be written. False in two cases:
+   * - The namespace cannot be read or must not be written to, or another operator serves the federated Service or may
+   *   serve it. The existing objects then stay unchanged.
+   * - The namespace is missing, and is not created for the Service of any target. The objects that the stores still
+   *   show then stay, and their slices follow the gateways.
    */
   readonly isWritable: boolean;
 }
@@ -49,7 +51,8 @@ export function admit(observed: ObservedFederation): Admission {
     const refusal = everywhere?.refusal ?? unfit(each, { mode, isHeld, before });
     return refusal === undefined ? each : { target: each.target, refusal };
   });
-  // A Service that is made anew has no labels and ports that could stay, so a known member decides about them.
+  // A federated Service that is made anew has no labels and ports that could stay, so a known member decides about
+  // them.
   const ranked = before?.isDeleted === true ? fit.toSorted((a, b) => Number(isUnknown(a)) - Number(isUnknown(b))) : fit;
   const [first] = ranked.filter(isMember);
   const ports = portsIn(mode, first?.service ?? observed.live);
@@ -63,9 +66,9 @@ export function admit(observed: ObservedFederation): Admission {
 }
 
 /**
- * Judges the Service of one cluster, whatever the other clusters have: the Service is a member, or is refused. Returns
- * undefined if the cluster has no selected Service of this name. Also returns undefined if the `knowledge` about the
- * cluster is not `known`, and the cluster's Service is not a member now.
+ * Judges the Service of one cluster without regard to other clusters: the Service is a member, or is refused. Undefined
+ * if the cluster is known to have no selected Service of this name. Undefined also if the `knowledge` of the cluster is
+ * not `known`, and the cluster has no membership now.
  */
 function standingOf(
   { local }: ObservedFederation,
@@ -87,10 +90,10 @@ function standingOf(
 
 /**
  * Returns how members are reached (rule I5).
- * - Without the Lease of local memberships (rule I7): a federated Service in gateway mode keeps that mode as long as a
+ * - Without the Lease of local memberships (rule I7), a federated Service in gateway mode keeps that mode as long as a
  *   member fits the mode, or a membership must stay as it is. Otherwise the mode is flat.
- * - With the Lease: the present mode stays while a membership must stay as it is. Otherwise the mode is gateway if the
- *   Link of a member asks for gateway mode and the member's gateway has an address. The address is not required if the
+ * - With the Lease, the present mode stays while a membership must stay as it is. Otherwise the mode is gateway if a
+ *   member needs gateways ({@link wantsGateways}) and its gateway has an address. The address is not required if the
  *   present mode is gateway and a member fits that mode. In all other cases the mode is flat.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
@@ -110,7 +113,7 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
-/** Reports whether a member fits gateway mode or its membership must stay as it is. */
+/** Reports whether a member fits gateway mode, or has a membership that must stay as it is. */
 const mayLeadThroughGateways = (member: Member, before: Membership, isHeld: boolean): boolean =>
   member.service === undefined || unfit(member, { mode: 'gateway', isHeld, before }) === undefined;
 

@@ -11,7 +11,7 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 /**
  * Returns the clusters because of which a federated Service without members is kept: each of them may yet have a
  * member. `undefined` stands for the local cluster. The result is empty if the federated Service has members, does not
- * exist or is not ours, or if the namespace cannot be read or must not be written to.
+ * exist, is not ours, or may not be written ({@link Admission.isWritable}).
  */
 export function awaitedClusters(
   { live, local, targets }: ObservedFederation,
@@ -45,7 +45,7 @@ function isUndecided({ isDiscoverable, gateway }: TargetParty, reason: RefusalRe
     case 'WaitingForCredentials':
       return isDiscoverable === undefined;
     case 'WaitingForGateway':
-      // The gateway's host name has no address yet.
+      // If there is a gateway, the reason is that its host name has no address yet.
       return gateway !== undefined;
     case 'WaitingForLease':
       return true;

@@ -25,8 +25,8 @@ export interface FederationDecision {
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /**
-   * Status of the local Service; no Link shows it. Undefined in the cases in which {@link statuses} has no entry for a
-   * cluster, and if {@link isLeft}.
+   * Status of the local Service. No Link shows this status. Undefined if no local Service of this name is selected, if
+   * this operator does not decide about the local membership now, or if {@link isLeft}.
    */
   readonly local: MirrorStatus | undefined;
   /**
@@ -36,12 +36,12 @@ export interface FederationDecision {
   readonly isLeft: boolean;
   /**
    * Clusters that may still have a member. Because of them, the federated Service is kept although it has no members
-   * (rule I6). Empty if it need not be kept for this reason. `undefined` stands for the local cluster.
+   * (rule I6). Empty if the federated Service is not kept for this reason. `undefined` stands for the local cluster.
    */
   readonly awaited: ReadonlySet<string | undefined>;
   /**
-   * Whether the federated Service still names this operator for one reason alone: a cluster that has yet to be read may
-   * have a member (rule I9).
+   * Whether the federated Service keeps naming this operator only because a cluster may have a member that is not known
+   * (rule I9).
    */
   readonly isUnsure: boolean;
 }
@@ -71,7 +71,7 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
 }
 
 /**
- * Leaves all objects as they are, since another operator serves the federated Service or may serve it. The selected
+ * Leaves all objects unchanged, because another operator serves the federated Service or may serve it. The selected
  * Services of our Links' targets are refused.
  */
 function left(observed: ObservedFederation): FederationDecision {
@@ -88,8 +88,9 @@ function left(observed: ObservedFederation): FederationDecision {
 }
 
 /**
- * Leaves the local membership to the holder of the Lease of local memberships if this operator does not hold it. In
- * gateway mode the membership is ours even without the Lease: it consists of slices, which only this operator writes.
+ * Leaves the local membership to the holder of the Lease of local memberships if this operator does not hold that
+ * Lease. In gateway mode the membership is ours even without the Lease: it consists of slices, which only this operator
+ * writes.
  */
 function besideOthers(observed: ObservedFederation): ObservedFederation {
   const { local } = observed;

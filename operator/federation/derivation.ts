@@ -1,6 +1,6 @@
 /**
- * The derivation of federated Services. A key is `namespace/name` of the Services that join, in all clusters (rule I2).
- * Each cluster that takes part is observed, and receives a status.
+ * The derivation of federated Services (rule I2). A key is the `namespace/name` that the members have in all clusters.
+ * The derivation observes each cluster that takes part, and reports the status of each cluster's Service.
  */
 import { federatedName, Label } from '../../crds/wire.ts';
 import { describe, isConflict } from '../kube/errors.ts';
@@ -25,7 +25,7 @@ import type { LocalParty, ObservedFederation, TargetParty } from './observed.ts'
 import type { FederationParty, Participant } from './party.ts';
 import { invalidShape } from './refusals.ts';
 
-/** Who takes part in federated Services. */
+/** The clusters that take part in federated Services, and what Links say about clusters without a session. */
 export interface Participants {
   readonly local: Participant<LocalParty>;
   /** Target clusters that have a session, by cluster name. */
@@ -36,18 +36,19 @@ export interface Participants {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Reports whether, since the operator started, a Link of this operator has named a cluster, or a Lease has recorded
-   * it. Suspended and invalid Links count. If not, the cluster may belong to another operator (rule I9).
+   * Reports whether a Link of this operator has named a cluster, or a Lease has recorded the cluster, at any time since
+   * the operator started. Suspended and invalid Links count. If neither has, the cluster may belong to another operator
+   * (rule I9).
    */
   readonly isLinked: (cluster: string) => boolean;
   /**
-   * Returns the age and the name of the Link that names a cluster, also if that Link is suspended, invalid or waits for
-   * the cluster; undefined if no Link names it.
+   * Returns the age and the name of the Link that has a cluster. If no Link has it, returns those of the oldest Link
+   * that names the cluster, even if that Link is suspended or invalid. Undefined if no Link has or names the cluster.
    */
   readonly seniorityOf: (cluster: string) => Seniority | undefined;
   /**
-   * Returns the target clusters of all Links that select members, including clusters without a session (rule I6).
-   * Suspended and invalid Links do not count.
+   * Returns the target clusters of the Links that select members and that are, or are about to be, served. Clusters
+   * without a session are included (rule I6). Suspended and invalid Links do not count.
    */
   readonly selecting: () => Iterable<string>;
 }
@@ -56,16 +57,18 @@ export interface FederationOptions extends Participants {
   readonly env: Pick<SharedEnvironment, 'config' | 'log'> & {
     readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
   };
-  /** Time until the next reconcile of a key that waits for a cluster to become known, in milliseconds. */
+  /**
+   * Time, in milliseconds, after which a key is reconciled again while a cluster may have a member that is not known.
+   */
   readonly awaitedRetryMs: number;
 }
 
 export class FederationDerivation implements Derivation<ObservedFederation, FederationDecision, Refusal> {
   readonly texts = MIRROR_TEXTS;
   readonly #options: FederationOptions;
-  /** Keys under which the Service of some cluster has a reported status. */
+  /** Keys for which the last report contained the status of at least one cluster's Service. */
   readonly #reported = new Set<string>();
-  /** Keys under which at least one target's Service has a status, and all such Services have joined. */
+  /** Keys for which {@link isSettled} returns true. */
   readonly #settled = new Set<string>();
 
   constructor(options: FederationOptions) {
@@ -79,8 +82,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Reports whether, when the key was last reconciled, at least one target's Service had a status under it, and all
-   * such Services had joined.
+   * Reports whether every target's Service of this key that has a status has joined. False if none has a status. The
+   * statuses are those of the last report.
    */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
@@ -133,13 +136,13 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 
   goal(observed: ObservedFederation, { manifests, isLeft }: FederationDecision): Goal {
     const owned = ownedOf(observed);
-    // Objects that must stay are among the desired ones.
+    // The desired objects include those that must stay.
     return goalOf(manifests, isLeft ? { ...owned, foreign: undefined } : owned);
   }
 
   /**
-   * Returns a check to make before each write of one federated Service: whether the local cluster, and every target
-   * whose membership the write may change, allow the write now ({@link Participant.mayWrite}, rule H1).
+   * Returns a check that is made before each write of one federated Service. The check passes if the local cluster, and
+   * every target whose membership the write may change, allow writes now ({@link Participant.mayWrite}, rule H1).
    */
   fence(observed: ObservedFederation): MayWrite {
     const { local, parties } = this.#options;
@@ -205,8 +208,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 }
 
 /**
- * Reports whether an object belongs to a federated Service of ours. If such an object makes a creation fail, it is not
- * foreign: the store had merely not shown it yet.
+ * Reports whether an object is a federated Service, or a slice of one. If a creation fails because such an object
+ * exists, the object is not foreign: the store has merely not shown it yet.
  */
 export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
@@ -214,8 +217,8 @@ export const isOfFederation = (object: KubeObject): boolean =>
 /**
  * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
  * its member.
- * @param seniority that of the Link that names the cluster. Without such a Link, the cluster sorts before all others:
- *   the labels and ports of the federated Service may come from its member, and must stay if they do
+ * @param seniority age and name of the Link that names the cluster. If no Link names it, the cluster comes before all
+ *   others: the labels and ports of the federated Service may come from its member, and must then stay
  */
 export const unknownParty = (
   cluster: string,
@@ -239,6 +242,9 @@ function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): Mirr
   return { ...status, mirrored: false, reason: 'Error', message: describe(errors[0]) };
 }
 
-/** Reports whether a target shows no Service, or one that cannot be a member. */
+/**
+ * Reports whether it is known that a target has no selected Service, or that the Service has a shape that no member can
+ * have.
+ */
 const hasLeft = ({ knowledge, service }: TargetParty): boolean =>
   knowledge === 'known' && (service === undefined || invalidShape(service) !== undefined);

@@ -18,8 +18,8 @@ import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /**
- * Returns the objects that are ours, and the slices that others gave to the federated Service. A Service that has the
- * name of the federated Service, but is not one, is not ours (rule I8).
+ * Returns the objects that are ours, and the slices that others gave to the federated Service. A Service with the name
+ * of the federated Service is ours only if it is a federated Service (rule I8).
  */
 export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFederation): OwnedObjects => ({
   services: live !== undefined && isFederated(live) ? [live] : [],
@@ -41,7 +41,7 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
     const services = isAwaited ? ownedOf(observed).services.flatMap((live) => emptied(observed, live)) : [];
     return { ...NOTHING, services: services.map((object) => ({ of: SERVICES, object })), isBlocked };
   }
-  // If no member is known, it is not known what a Service must be that somebody has deleted.
+  // If somebody has deleted the federated Service, its content is not known until a member is known.
   if (membershipOf(observed)?.isDeleted === true && members.every(({ service }) => service === undefined))
     return standing({ ...observed, slices: slicesOf(observed, members) });
   const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
@@ -64,8 +64,8 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   ) {
     return { ...asItIs(observed), endpoints, isPartial: true };
   }
-  // Both annotations are removed in one write, even if another field manager owns one: if one stayed, Linkerd would
-  // ignore the slices, and with them the members that only the other annotation named.
+  // Both annotations are removed in one write, even if another field manager owns one of them. If one annotation
+  // stayed, Linkerd would ignore the slices, and would lose the members that only the removed annotation named.
   const services = manifests.services.map((each): Desired => (isHidden ? { ...each, atOnce: true } : each));
   return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
 }
@@ -76,7 +76,10 @@ function slicesOf({ slices }: ObservedFederation, members: readonly Member[]): r
   return slices.filter((each) => clusters.has(memberOf(each)));
 }
 
-/** Reports whether the endpoints of a member are known. Only then can slices replace its entry in the annotation. */
+/**
+ * Reports whether the endpoints of a member are known. Only then can slices replace the member's entry in an
+ * annotation.
+ */
 const hasKnownEndpoints = ({ local }: ObservedFederation, { target }: Member): boolean =>
   target === undefined ? local.slices !== undefined : target.anyReady !== undefined;
 
@@ -128,7 +131,7 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 
 /**
  * Returns the federated Service without members. A Service in gateway mode keeps that mode while this operator holds
- * the Lease of local memberships. Otherwise the Service is flat with an empty list of members, since Linkerd's local
+ * the Lease of local memberships. Otherwise the Service is flat with an empty list of members, because Linkerd's local
  * service mirror deletes a federated Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {

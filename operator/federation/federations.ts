@@ -1,6 +1,6 @@
 /**
- * The controller of federated Services. Clusters join as parties; what the parties know decides what the federated
- * Services contain.
+ * The controller of federated Services. Clusters join as parties, and report the Services from which the federated
+ * Services are made.
  */
 import type { FederationDecision } from './decide.ts';
 import { FederationDerivation, isOfFederation, type Participants } from './derivation.ts';

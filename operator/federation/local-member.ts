@@ -115,7 +115,8 @@ export class LocalMember implements Participant<LocalParty> {
 }
 
 /**
- * Returns the selector of `--federated-selector`, which was validated with the configuration; undefined if it is empty.
+ * Returns the selector of `--federated-selector`, which was validated with the configuration; undefined if that setting
+ * is empty.
  */
 function selectorOf({ config }: LocalMemberEnvironment): Selector | undefined {
   const parsed = parseSelectorText(config.federatedSelector);

@@ -53,8 +53,8 @@ export function gatewayEndpointsOf(
 }
 
 /**
- * Returns copies of the slices of the local Service. There are none while the local Service or its slices are not
- * known, or while another operator or controller decides about the local membership.
+ * Returns copies of the slices of the local Service. The list is empty while the local Service or its slices are not
+ * known, or while this operator does not decide about the local membership.
  */
 export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
   knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
@@ -88,8 +88,9 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
 
 /**
  * Returns the existing slices that stay because the construct renders no slices for their member: the Service or the
- * endpoints of the member are not known, or the Service is too large. Unless another operator or controller decides
- * about the membership, the slices of a target get the present addresses and readiness of its gateway.
+ * endpoints of the member are not known, or the Service is too large. If a target's Service is not known or is too
+ * large, its slices get the present addresses and readiness of the gateway, unless the knowledge of the target is
+ * `anothers`. All other slices stay unchanged.
  */
 export function retainedSlices(
   observed: ObservedFederation,
@@ -124,11 +125,11 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 }
 
 /**
- * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If none
- * of these slices has endpoints, all stay empty. If the Link no longer has a gateway, no endpoint is ready. While it is
- * not known whether there is a gateway, the slices stay as they are.
- * @param of identifies the slices by name, since their labels may have been removed: `service` is the name of their
- *   Service, and `slicePrefix` is the prefix of their own names
+ * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If the
+ * Link no longer has a gateway, no endpoint is ready. The slices stay unchanged if none of them has endpoints, if no
+ * address is known, or while it is not known whether there is a gateway.
+ * @param of names of the slices, because their labels may have been removed: `service` is the name of their Service,
+ *   and `slicePrefix` is the prefix of their own names
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -165,10 +166,10 @@ export function refreshedSlices(
 }
 
 /**
- * Returns a gateway, whether it is alive, and the endpoints (`listed`) of its target's existing slices. If the
- * addresses are not known, they are taken from these slices, and so are the port and identity that belong to them. If
- * the verdict is not known, these endpoints tell it. Without such endpoints, the last verdict says whether the gateway
- * is alive. Without any verdict, the gateway is taken to be alive.
+ * Returns the addresses, port and identity of a gateway, whether the gateway is alive, and the endpoints (`listed`) of
+ * the existing slices. If no address of the gateway is known, its addresses, port and identity are taken from these
+ * slices. While the probe has no verdict, the gateway counts as alive if all these endpoints are ready. If there are no
+ * such endpoints, the last earlier verdict counts. Without any verdict, the gateway counts as alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

@@ -11,12 +11,13 @@ export interface Membership {
   readonly clusters: ReadonlySet<string>;
   /** Whether the local Service is a member. */
   readonly local: boolean;
-  /** Whether somebody has deleted the federated Service. Its slices then tell the members (rule C3). */
+  /** Whether somebody has deleted the federated Service. The members are then read from its slices (rule C3). */
   readonly isDeleted: boolean;
 }
 
 /**
- * Returns the present members. Undefined if the federated Service is not ours, or if neither it nor slices of it exist.
+ * Returns the present members. Undefined if a foreign Service has the name of the federated Service, or if neither the
+ * federated Service nor a slice of it exists.
  */
 export function membershipOf({
   name,

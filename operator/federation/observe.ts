@@ -63,9 +63,9 @@ export function observeLocalMember(
 }
 
 /**
- * Returns the selected local Service of this key; undefined if there is none. A mirror, a federated Service, or one
- * derived from a ServiceImport is ignored, even if it has the label that selects local members: that label may have
- * been copied from another Service.
+ * Returns the selected local Service of this key; undefined if there is none. A mirror, a federated Service, or a
+ * Service derived from a ServiceImport is ignored, even if it has the label that selects local members: that label may
+ * have been copied from another Service.
  */
 export function localMember(key: string, members: Pick<Aspect<Service>, 'get'> | undefined): Service | undefined {
   const service = members?.get(key);

@@ -1,6 +1,6 @@
 /**
- * Everything that decides what one federated Service must be, as one value: the Services of one namespace and name in
- * all clusters, and the existing objects of the federated Service. It is read from stores, without I/O.
+ * Everything that decides about one federated Service, as one value: the Services of one namespace and name in all
+ * clusters, and the existing objects of the federated Service. The value is read from stores, without I/O.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -11,12 +11,12 @@ import type { ForeignSlices } from '../runtime/plan.ts';
 /**
  * What is known of a cluster's membership.
  * - `known`: it is known which Service of the cluster is selected, if any;
- * - `unknown`: the cluster is a target without a session, or has not been read since the operator started; the deletion
- *   of its Service is held; or the target has yet to confirm that the Service is gone (rules I6, E6, A2);
- * - `anothers`: another operator or controller holds the Lease of the cluster, and decides about its membership (rule
- *   I7).
+ * - `unknown`: the cluster is a target without a session; the cluster has not been read since the operator started; the
+ *   deletion of its Service is held; or the target has yet to confirm that the Service is gone (rules I6, E6, A2);
+ * - `anothers`: this operator does not hold the Lease under which the membership is written. Another operator or
+ *   controller may hold that Lease, and then decides about the membership (rule I7).
  *
- * The membership of a cluster that is not `known` stays as it is.
+ * While the value for a cluster is not `known`, the membership of the cluster stays as it is.
  */
 export type Knowledge = 'known' | 'unknown' | 'anothers';
 
@@ -39,28 +39,28 @@ export interface TargetParty extends Party {
    */
   readonly seniority: Seniority;
   /**
-   * Whether the cluster may have a member even while none is known: its Link selects members, and no other controller
-   * holds the Link's Lease. Also true if the cluster has no session.
+   * Whether the cluster may have a member that is not known. True if the cluster has no session, or if its Link selects
+   * members and nobody else is known to hold the Link's Lease.
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether the cluster has a session, or, since the operator started, a Link of this operator has named it or a Lease
-   * has recorded it. If none of these, the cluster may belong to another operator. @default true
+   * Whether the cluster has a session, or was named by a Link of this operator or recorded by a Lease after the
+   * operator started. If not, the cluster may belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /**
    * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4). Undefined
-   * while that is not known, or if the operator may not read the Secrets. Also undefined if the answer is not needed,
-   * because there is no Service or the Link does not ask for flat mode.
+   * while the answer is not known, or if the operator may not read the Secrets. Undefined also if the answer is not
+   * needed, because there is no Service or the Link does not ask for flat mode.
    */
   readonly isDiscoverable: boolean | undefined;
   /** Whether this member is within the Link's limit on the number of members (rule E10). */
   readonly isAdmitted: boolean;
   /**
-   * Whether the Link's limit on namespaces (rule E10) allows a namespace to be created for this member, if one is
-   * needed. @default true
+   * Whether the Link's limit on namespaces (rule E10) allows the namespace to be created for this Service. True also if
+   * the namespace need not be created. @default true
    */
   readonly isNamespaceAdmitted?: boolean;
   /** Whether this Service is within the Link's limit on written bytes (rule E10). @default true */
@@ -69,7 +69,10 @@ export interface TargetParty extends Party {
   readonly gateway?: GatewayView | undefined;
   /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
-  /** Whether an endpoint of the Service is ready; undefined while that is not known. */
+  /**
+   * Whether an endpoint of the Service is ready. Undefined if there is no known Service, or while its slices are not
+   * known.
+   */
   readonly anyReady: boolean | undefined;
 }
 
@@ -78,8 +81,8 @@ export interface LocalParty extends Party {
   /**
    * Whether this operator holds the Lease of local memberships (rule I7). Without the Lease, a local membership in flat
    * mode is left to the holder, which may be Linkerd's local service mirror. A local membership in gateway mode is
-   * written all the same. But no federated Service changes to gateway mode without the Lease: it would lose its
-   * membership annotations, and Linkerd's local service mirror deletes federated Services that have none.
+   * written all the same. But no federated Service changes to gateway mode without the Lease: the Service would lose
+   * its membership annotations, and Linkerd's local service mirror deletes federated Services that have none.
    */
   readonly isHeld: boolean;
   /**
@@ -96,8 +99,8 @@ export interface ObservedFederation {
   readonly operators: Operators;
   readonly local: LocalParty;
   /**
-   * The target clusters that have, or may have, a member: in any order, each once. They include every cluster with a
-   * Link that selects members, unless that Link is suspended.
+   * The target clusters, in any order, each once. They are the clusters that have a session, those that have a
+   * membership and have or may have a Link, and those whose Link selects members and is about to be served.
    */
   readonly targets: readonly TargetParty[];
   /** The existing Service with the name of the federated Service, whoever owns it; absent if there is none. */

@@ -16,7 +16,7 @@ import type { ObservedFederation } from './observed.ts';
 
 /**
  * Returns the namespace of the operator that a federated Service names. Undefined if there is no federated Service, if
- * it names no operator, or if it names a namespace that is certainly gone.
+ * the Service names no operator, or if it names another operator whose namespace is certainly gone.
  */
 export function operatorOf(live: Service | undefined, { own, isGone }: Operators): string | undefined {
   const operator =
@@ -25,20 +25,21 @@ export function operatorOf(live: Service | undefined, { own, isGone }: Operators
 }
 
 /**
- * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another one (`another`). With
- * `none`, no operator is known to serve it. Another one may serve it, so this operator leaves it alone.
+ * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another operator (`another`). With
+ * `none`, no operator is known to serve the Service. Another operator may serve it, so this operator leaves the Service
+ * alone.
  */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
- * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. If it
- * names none, the first of the cases below that applies decides. A cluster is "listed" if its Service is a member, or
- * if slices of the federated Service lead to it. A target is "another's" if it seems to belong to another operator
+ * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. Otherwise
+ * the first of the cases below that applies decides. A cluster is "listed" if its Service is a member, or if slices of
+ * the federated Service lead to the cluster. A target is "linked" unless it seems to belong to another operator
  * (`TargetParty.isLinked` is false).
- * - `own`: a target has a selected Service of that name, or a target that is not another's is listed.
- * - `none`: a target is listed. In this case it is another's.
+ * - `own`: a target has a selected Service of that name, or a linked target is listed.
+ * - `none`: a target is listed, but no linked target is.
  * - `shared`: the local cluster is listed, or has a selected Service. All operators know the local cluster.
- * - `own`: a target may yet have a member.
+ * - `own`: a linked target may have a member that is not known.
  * - `shared`: this operator has targets.
  * - `none`: this operator has no targets.
  */
@@ -54,8 +55,8 @@ export function standingOf(observed: ObservedFederation): Standing {
   const isListed = membershipOf(observed)?.local === true || slices.some((slice) => memberOf(slice) === undefined);
   if (isListed || local.service !== undefined) return 'shared';
   if (targets.some(mayYetHaveMember)) return 'own';
-  // Somebody who adds no mark, such as Linkerd's local service mirror, left the Service without members. An operator
-  // with targets knows by now that none of them has a member, so it may serve the Service.
+  // Somebody who adds no mark, such as Linkerd's local service mirror, left the Service without members. If this
+  // operator has targets, it knows by now that none of them has a member, so it may serve the Service.
   return targets.length > 0 ? 'shared' : 'none';
 }
 
@@ -67,17 +68,18 @@ export const anothersRefusal = ({ namespace, live, operators: { own } }: Observe
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 
 /**
- * Whether a federated Service must name this operator. With `unsure`, it keeps naming this operator until all clusters
- * have been read.
+ * Whether a federated Service must name this operator. With `unsure`, the Service keeps naming this operator, because a
+ * target may have a member that is not known.
  */
 export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
- * Returns whether a federated Service must name this operator. It must if a target has a selected Service of that name,
- * or if a target that does not seem to belong to another operator has a member. Once the federated Service names this
- * operator, it must continue to name this operator as long as any target has a member.
- * @param isAwaited whether the federated Service is kept without members because a cluster may still have one. If so,
- *   it must name this operator
+ * Returns whether a federated Service must name this operator. The Service must name it in each of these cases:
+ * - The Service is kept without members (`isAwaited`).
+ * - A target has a selected Service of that name.
+ * - A target has a member, and does not seem to belong to another operator (`TargetParty.isLinked`).
+ * - A target has a member, and the federated Service already names this operator.
+ * @param isAwaited whether the federated Service is kept without members because a cluster may still have a member
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,
@@ -94,7 +96,7 @@ export function markOf(
 /**
  * Returns the desired Service with the mark of this operator added or removed. Other objects, and a Service that stays
  * as it is, are returned unchanged. A missing mark alone causes no write while the Service has members: the members
- * show who serves it, and Linkerd's controllers would remove the mark each time.
+ * show who serves the Service, and Linkerd's controllers would remove the mark each time.
  */
 export function marked(
   { live, operators }: ObservedFederation,

@@ -9,26 +9,28 @@ import type { Answers } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 
 /**
- * A cluster that takes part. It reports what is known of its Services, and receives their status. Keys are
- * `namespace/name` of the Services that join.
+ * A cluster that takes part in federated Services. It reports what is known of its Services that are selected as
+ * members, and receives their statuses. A key is `namespace/name` of such a Service, whether or not the Service joins.
+ * A federated Service has the key of its members.
  */
 export interface Participant<P extends TargetParty | LocalParty> {
   /**
-   * Returns the keys of the cluster's selected Services, and of federated Services that may need work because of the
-   * cluster.
+   * Returns the keys of the cluster's selected Services, and the keys of federated Services that may need work because
+   * of the cluster.
    */
   keys(): Iterable<string>;
-  /** Returns the observed state of the cluster's Service, by its key. */
+  /** Returns the observed state of the cluster's Service with a key. */
   observe(key: string): P;
   /**
-   * Reports whether a write may be sent now. It may not if the cluster's membership was decided under a Lease that may
-   * have been lost since. Called right before each write.
+   * Reports whether a write may be sent now. Returns false if the cluster's membership was decided under a Lease that
+   * may have been lost meanwhile. Called right before each write.
    */
   readonly mayWrite: MayWrite;
   /**
-   * Receives the status of the cluster's Service under a key.
-   * @param status undefined if no such Service is selected, or if the membership of the cluster is not decided now
-   * @param isAwaited whether the federated Service is kept without members because this cluster may still have one
+   * Receives the status of the cluster's Service with a key.
+   * @param status undefined if the cluster has no selected Service with this key, or if this operator does not decide
+   *   about the cluster's membership now
+   * @param isAwaited whether the federated Service is kept without members because this cluster may still have a member
    *   (rule I6)
    */
   report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void;
@@ -37,17 +39,23 @@ export interface Participant<P extends TargetParty | LocalParty> {
 /** A target cluster that takes part through the session of its Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
-  /** Answers of the target about one Service. A membership is removed only if they agree with what is seen. */
+  /**
+   * Answers of the target about single Services. A membership is removed only if the target's answer about the Service
+   * agrees with what the watches show.
+   */
   readonly members: Answers;
-  /** Learns which keys create their namespace for this cluster. @default - none does */
+  /**
+   * Receives, for each key that was decided, whether the namespace of the key is created for this cluster. @default -
+   * the decisions are not recorded
+   */
   readonly budget?: Pick<NamespaceBudget, 'decided'>;
 }
 
 /** The controller of federated Services, as the parties see it. */
 export interface Federation {
   /**
-   * Returns the keys of the federated Services of which a membership of a target cluster is being written. That
-   * membership may be there and not be known yet.
+   * Returns the keys that are being reconciled and for which a Service of a target cluster was last decided to be a
+   * member. The membership may have been written although the stores do not show it yet.
    */
   underWayOf(cluster: string): readonly string[];
   /**
@@ -55,15 +63,18 @@ export interface Federation {
    * @throws Error if the cluster already takes part; a cluster never has more than one session (rule E9)
    */
   join(party: FederationParty): void;
-  /** Ends the participation of a cluster. Its memberships are removed if it has no Link. */
+  /**
+   * Ends the participation of a cluster. Its memberships stay if the cluster has a Link, or may have one. Otherwise
+   * they are removed.
+   */
   leave(cluster: string): void;
   /** Reconciles a key. Called when a Service that is a member, or may become one, has changed. */
   add(key: string): void;
   /**
-   * Interrupts the reconciles under way before their next write, and reconciles all keys again. Called when a Lease is
-   * acquired or lost, since that changes who decides about memberships (rule I7). Resolves when the interrupted
-   * reconciles have ended.
-   * @param reason why the reconciles are interrupted. If it is a RevokedError, requests already sent are not awaited
+   * Interrupts the reconciles under way before their next write, and reconciles all keys again. Called when a change of
+   * a Lease changes who decides about memberships (rule I7). Resolves when the interrupted reconciles have ended.
+   * @param reason why the reconciles are interrupted. If the reason is a RevokedError, requests already sent are not
+   *   awaited
    */
   interrupt(reason?: unknown): Promise<void>;
 }
@@ -71,8 +82,8 @@ export interface Federation {
 /** The clusters in which Linkerd's control plane discovers pods, for flat networks. */
 export interface DiscoveredClusters {
   /**
-   * Reports whether the control plane has credentials of a cluster; undefined while that is not known, or if the
-   * operator may not read the Secrets.
+   * Reports whether the control plane has credentials of a cluster. Undefined until the Secrets with credentials have
+   * been read, or if the operator may not read them.
    */
   has(cluster: string): boolean | undefined;
 }

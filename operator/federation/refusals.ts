@@ -42,8 +42,8 @@ export function invalidShape(service: Service): Refusal | undefined {
 }
 
 /**
- * Returns why the API server would refuse the ports, labels or annotations of a Service; undefined if it would not. A
- * target is not trusted to send valid ones.
+ * Returns why the API server would refuse the ports, labels or annotations of a Service; undefined if the API server
+ * would accept them. A target is not trusted to send valid ones.
  */
 function unwritable(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const ports = portsIn('remote-discovery', service);
@@ -59,8 +59,8 @@ function unwritable(service: Service, link?: TargetParty['link']): Refusal | und
 }
 
 /**
- * Returns what prevents every Service of this namespace and name from joining; undefined if nothing does. If existing
- * objects stay, because the namespace is missing, cannot be read or must not be written to, the result has `isKept`.
+ * Returns why no Service of this namespace and name can join; undefined if Services can join. The result has `isKept`
+ * if existing objects stay because the namespace is missing, cannot be read or must not be written to.
  */
 export function refusalOfAll({
   namespace,
@@ -104,7 +104,10 @@ export function refusalOfAll({
 export const createsNamespace = (target: TargetParty): boolean =>
   wantsNamespace(target) && target.isNamespaceAdmitted !== false;
 
-/** Reports whether the Service of a target can join, and its Link asks for namespaces to be created. */
+/**
+ * Reports whether a missing namespace is needed for the Service of a target: the Link asks for namespaces to be
+ * created, and the Service is valid and within the Link's limits on members and written bytes.
+ */
 const wantsNamespace = ({ knowledge, service, isAdmitted, isWithinBytes, link }: TargetParty): boolean =>
   knowledge === 'known' &&
   service !== undefined &&
@@ -133,13 +136,15 @@ export const BEYOND_LIMIT = refused(
   'the target has more members of federated Services than the operator joins for a Link (--max-mirrors), and this is not one of the oldest; label fewer, or raise the limit',
 );
 
-/** Refusal of a Service that is too large to join. A Service that is already a member stays one, unchanged. */
+/**
+ * Refusal of a Service that is too large to join. If the Service is already a member, its membership stays as it is.
+ */
 export const TOO_LARGE = refused(
   'LimitExceeded',
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** What decides, apart from the member itself, whether the member fits into a federated Service. */
+/** The properties of a federated Service that decide whether a member fits. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */

@@ -1,7 +1,8 @@
 /**
  * Reports whether local Services that are selected join their federated Services (rule I8): as Events on these
- * Services, log lines and a metric, since no Link has a status for them. A Service that was already selected when the
- * operator started is assumed to have joined, so that a restart reports only Services that cannot join.
+ * Services, log lines and a metric, because no Link has a status for these Services. A Service that was already
+ * selected when the operator started is assumed to have joined, so that a restart reports only Services that cannot
+ * join.
  */
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
@@ -28,8 +29,8 @@ export class LocalReport {
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
   /**
-   * Reason and message last reported for each selected Service; empty if it has joined. Services that were selected
-   * when the operator started begin as empty: they are assumed to have joined.
+   * Reason and message last reported for each selected Service; empty if the Service has joined. Services that were
+   * selected when the operator started begin as empty: they are assumed to have joined.
    */
   readonly #known = new Map<string, string>();
 

@@ -1,6 +1,7 @@
 /**
- * A Link as a party of federated Services: reports what its session knows of the target's members, and keeps their
- * status. A deleted Link takes part without members, so that its memberships are removed together with its mirrors.
+ * The target of a Link as a party of federated Services. The party reports what the session of the Link knows of the
+ * target's Services, and keeps their statuses. The target of a deleted Link takes part without Services, so that its
+ * memberships are removed together with its mirrors.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { observeMember } from './observe.ts';
@@ -46,9 +47,9 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that are still to be reconciled after the members were last listed or the Lease was last acquired, whichever
-   * came later. The value becomes true when a reconcile observes the key after that moment; only such a reconcile
-   * removes the key from this map. Undefined until the members have been listed with the present selector.
+   * Keys that have not been reconciled since the members were last listed or the Lease was last acquired, whichever
+   * came later. The value of a key becomes true when a reconcile observes the key after that moment. Only the report of
+   * such a reconcile removes the key. Undefined until the members have been listed with the present selector.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
@@ -57,8 +58,8 @@ export class SessionParty implements FederationParty, AspectListener {
    */
   readonly #awaiting = new Set<string>();
   /**
-   * Keys of the selected Services that were last observed. By such a Service, a federated Service names this operator
-   * (rule I9), whether or not it has the Service as a member.
+   * Keys whose Service was selected when the key was last observed. Because of such a Service, the federated Service
+   * names this operator (rule I9), whether or not the Service is a member.
    */
   readonly #observed = new Set<string>();
 
@@ -77,7 +78,9 @@ export class SessionParty implements FederationParty, AspectListener {
     return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
   }
 
-  /** Whether every key has been reconciled since all members were listed, and since the Lease was last acquired. */
+  /**
+   * Whether every key has been reconciled since all members were last listed, and since the Lease was last acquired.
+   */
   get isCaughtUp(): boolean {
     return this.#unseen?.size === 0;
   }
@@ -91,8 +94,9 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Returns all keys that may need work: those of Services that are selected or were when they were last observed, of
-   * federated Services that list this cluster or wait for it, and of Services that have a status.
+   * Returns all keys that may need work. These are the keys of Services that are selected, were selected when last
+   * observed, or have a status, and the keys of federated Services that have a membership of this cluster or wait for
+   * this cluster.
    */
   keys(): ReadonlySet<string> {
     const { target, env } = this.#options;
@@ -155,8 +159,8 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Called when this operator has acquired the Lease. Reconciles all keys, since no status is reported while this
-   * operator does not hold the Lease.
+   * Reconciles all keys. Called when this operator has acquired the Lease, because it reports statuses only while it
+   * holds the Lease.
    */
   taken(): void {
     this.#hasSeenAll = false;
@@ -165,8 +169,8 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Called when the Lease was lost or is being released. Resolves when the reconciles under way have ended. If the
-   * reason is a RevokedError, requests already sent are not awaited.
+   * Interrupts the reconciles of federated Services. Called when the Lease was lost or is being released. Resolves when
+   * the interrupted reconciles have ended. If the reason is a RevokedError, requests already sent are not awaited.
    */
   lost(reason: unknown): Promise<void> {
     return this.#options.env.federations.interrupt(reason);
@@ -184,20 +188,21 @@ export class SessionParty implements FederationParty, AspectListener {
     if (!isAwaited) this.#awaiting.delete(key);
     else {
       this.#awaiting.add(key);
-      // The first list may have completed while the key was being decided.
+      // The members may have been listed after the key was observed, so the key is reconciled again.
       if (this.#unseen !== undefined) env.federations.add(key);
     }
     report.statusChanged();
   }
 
   /**
-   * Stores the status of a key, and reports whether its reason or message has changed. If the Service does not join,
-   * the change is recorded as an Event.
+   * Stores the status of a key, and returns whether the reason or the message has changed. An undefined status is
+   * ignored while the membership is not decided here. If the Service does not join, the change is recorded as an Event.
    */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
     const { report, target, lease, env, link } = this.#options;
     const before = this.#statuses.get(key);
-    // While the membership is not known, the last status is kept.
+    // The last status is kept while this operator does not hold the Lease, or does not know whether the Service is
+    // selected.
     if (status === undefined && !(lease.isHeld && target.members.decides(key))) return false;
     if (status === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, status);
@@ -217,8 +222,8 @@ export class SessionParty implements FederationParty, AspectListener {
 }
 
 /**
- * Returns the keys of the federated Services that have a Service of this cluster as a member, except those that other
- * operators serve (rule I9).
+ * Returns the keys of the federated Services that have a membership of this cluster, except federated Services that
+ * other operators serve (rule I9).
  */
 export function ownMembershipsOf(
   cluster: string,
