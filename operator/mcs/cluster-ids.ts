@@ -1,7 +1,6 @@
 /**
- * Decides the ids of clusters (rule K2). A cluster claims an id by its ClusterProperty. The id is not accepted if it is
- * not a DNS label, if another cluster has it, or if it is the name of another cluster: no cluster can pass for another.
- * Pure.
+ * Decides the ids of clusters (rule K2). A cluster claims an id by its ClusterProperty. The id is accepted if it is a
+ * DNS label that is neither the id nor the name of another cluster, so that no cluster can pass for another. Pure.
  */
 import { isDnsLabel } from '../../crds/names.ts';
 
@@ -20,8 +19,8 @@ export interface IdClaim {
 }
 
 /**
- * Returns the ids of the clusters, keyed by their names. The id of a cluster is the id that it claims, if that is
- * accepted, and its name otherwise.
+ * Returns the ids of the clusters, keyed by their names. A cluster gets the id that it claims if that id is accepted.
+ * Otherwise its name is its id.
  * @param claims in order of seniority: of two clusters that claim one id, the first gets it
  */
 export function clusterIds(claims: readonly IdClaim[]): ReadonlyMap<string, string> {

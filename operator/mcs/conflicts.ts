@@ -19,7 +19,7 @@ export type ConflictReason =
   | 'TrafficDistributionConflict'
   | 'IPFamilyConflict';
 
-/** One thing that exports disagree about. */
+/** A property that exports disagree about, and the exports that disagree. */
 export interface Conflict {
   readonly reason: ConflictReason;
   /** Name of the property that differs, such as `session affinity`. */
@@ -35,8 +35,8 @@ export interface Resolution {
   /** Export that decides about everything but ports. */
   readonly first: ExportedService;
   /**
-   * Whether {@link first} is the oldest export. It is not if an older export was found later, since that does not take
-   * its place.
+   * Whether {@link first} is the oldest export. False if an older export was found after {@link first} was recorded,
+   * because recorded exports come before new ones.
    */
   readonly isOldest: boolean;
   /** Exports whose Services are imported: all that have the type of {@link first}, in order of precedence. */
@@ -49,7 +49,7 @@ export interface Resolution {
 /**
  * Resolves the exports of one name, each from a different cluster, in any order. Returns undefined if there are none.
  * @param placeOf returns the place of an export in the recorded order (precedence.ts); Infinity if the export is not
- *   recorded. Recorded exports come before those that are not, whatever their ages
+ *   recorded. Recorded exports come before all others, whatever their ages
  */
 export function resolve(
   exports: readonly ExportedService[],

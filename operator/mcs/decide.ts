@@ -1,6 +1,6 @@
 /**
- * Decides the desired state of one ServiceImport from what is observed: its manifests, and everything that the statuses
- * of the ServiceImport and of the local ServiceExport are made from. Pure.
+ * Decides the desired state of one ServiceImport from what is observed: its manifests, and the facts from which the
+ * statuses of the ServiceImport and of the local ServiceExport are made. Pure.
  */
 import { Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -14,7 +14,10 @@ import { type ImportRefusal, planOf } from './import-plan.ts';
 import { entryOf, isLocalEntry, placesOf, remainingOrder } from './precedence.ts';
 import type { Source } from './sources.ts';
 
-/** Desired state of a ServiceImport, and what its statuses are made from. */
+/**
+ * Desired state of a ServiceImport, and the facts from which the statuses of the ServiceImport and of the local
+ * ServiceExport are made.
+ */
 export interface ImportDecision {
   readonly manifests: ImportManifests;
   /**
@@ -23,13 +26,17 @@ export interface ImportDecision {
    */
   readonly isLeft: boolean;
   /**
-   * Namespace of the other operator that the objects are left to; undefined if they are not left to a known operator.
+   * Namespace of the other operator that serves the ServiceImport. Undefined if this operator serves it, or if no
+   * operator is known to serve it.
    */
   readonly another?: string;
   /** The clusters that are part of the ServiceImport, sorted by id; undefined if its status must not be written now. */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
-  /** What is left out of a usable ServiceImport, and why; empty if nothing is. */
+  /**
+   * Notes for the status of a usable ServiceImport: pods that are left out, and clusters that no request reaches, with
+   * the reasons. Empty if there are none.
+   */
   readonly notes: readonly string[];
   /** The known valid exports with their conflicts resolved; undefined if no valid export is known. */
   readonly resolution: Resolution | undefined;
@@ -116,7 +123,8 @@ export function decideImport(given: ObservedImport): ImportDecision {
 
 /**
  * Applies the limits of Links on written bytes (rule E10). If the export of a target is beyond the limit, the objects
- * that were imported from that target stay as they are. If there are none yet, nothing is imported from the target.
+ * that were imported from that target stay as they are. If the target is not part of the ServiceImport yet, nothing is
+ * imported from it.
  */
 function withinBytes(observed: ObservedImport): ObservedImport {
   const { targets, local } = observed;
@@ -157,8 +165,8 @@ const distinct = (sources: readonly Source[]): readonly Source[] =>
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * Refusal of a ServiceImport whose Service no cluster is known to export, while a cluster that may export that Service
- * has not been read yet.
+ * Refusal of a ServiceImport that no cluster is known to export, while a cluster that may export it has not been read
+ * yet.
  */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',
@@ -166,8 +174,9 @@ const AWAITED: ImportRefusal = {
 };
 
 /**
- * Reports whether the exports of a cluster are not known now, but may turn out to include the Service. Those of a
- * target whose cluster name is the id of the local cluster never do, since it never gets an id.
+ * Reports whether the exports or the id of a target are not known now, but the target may turn out to export the
+ * Service. False for a target whose cluster name is the id of the local cluster, because such a target never gets an
+ * id.
  */
 const mayExport = (target: TargetExporter, ownId: string | undefined): boolean =>
   !isKnown(target) &&

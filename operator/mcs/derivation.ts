@@ -29,25 +29,25 @@ import type { ImportParties, ObservedExports } from './parties.ts';
 import type { ImportReport } from './report.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 
-/** Time between two checks whether the namespace of another operator still exists. */
+/** Time between two checks whether the namespace of another operator still exists, in milliseconds. */
 const LOOK_MS = 60_000;
 
 /**
- * Time until the next reconcile of a ServiceImport that another operator may have taken over. By then, the watch should
- * show whether it did.
+ * Time until the next reconcile of a ServiceImport that another operator may have taken over, in milliseconds. By then,
+ * the watch should show whether that operator did.
  */
 const STALE_RETRY_MS = 1_000;
 
 /**
- * How long a derived Service may name a different operator than its ServiceImport does before the API server is asked
- * for the ServiceImport. By then it is decided which operator serves a ServiceImport that two operators created at the
- * same time.
+ * Time, in milliseconds, for which a derived Service may name a different operator than its ServiceImport does before
+ * the API server is asked for the ServiceImport. If two operators have created the ServiceImport at the same time, it
+ * is decided by then which of them serves it.
  */
 const DOUBT_MS = 2_000;
 
 /**
- * Age from which the recorded order of exports (precedence.ts) applies to a ServiceImport: exports that appear later
- * come after the recorded ones. By then, all clusters that can be read should have been read.
+ * Age from which the recorded order of exports (precedence.ts) applies to a ServiceImport, in milliseconds: exports
+ * that appear later come after the recorded ones. By then, all clusters that can be read should have been read.
  */
 const SETTLED_MS = 60_000;
 
@@ -57,8 +57,8 @@ const RELEASE_MS = 2_000;
 const RELEASE_RETRY_MS = 100;
 
 /**
- * Maximum number of pods of one headless Service that get a Service of their own. More would take long to render, and
- * other work would wait meanwhile (rule E10).
+ * Maximum number of pods of one headless Service that get a Service of their own. More pods would take long to render,
+ * and other work would wait meanwhile (rule E10).
  */
 const MAX_PODS = 500;
 
@@ -109,8 +109,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
    */
   partsOf(cluster: string): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
-    // The status names clusters by their ids. The recorded order names them by their Links, but longer than they take
-    // part.
+    // The status names clusters by their ids. The recorded order names clusters by the names in their Links, but may
+    // also name clusters that take part no longer. It counts only while the id of the cluster is not known.
     const named = watched.store.by('cluster', parties.idOf(cluster)).map(keyOf);
     const recorded = parties.hasId(cluster) ? [] : watched.store.by('recorded', cluster).map(keyOf);
     return new Set([...env.source.importsFrom(cluster), ...named, ...recorded].filter((key) => !this.#isAnothers(key)));
@@ -185,8 +185,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Reports whether another operator has, or may have, taken over a ServiceImport, even if the watch of ServiceImports
-   * does not show it yet. The sign is that the derived Service names another operator. If this lasts, the API server is
-   * asked for the ServiceImport.
+   * does not show the takeover yet. The sign is that the derived Service names another operator. If that sign lasts for
+   * {@link DOUBT_MS}, the API server is asked for the ServiceImport.
    */
   async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
     const { name, namespace, namespaceState, isReadable, operators } = observed;
@@ -206,10 +206,11 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Before the derived Service of a ServiceImport that no watch shows is created, asks the API server for the
-   * ServiceImport, and shows it if it exists: the answer to its creation may have been lost. The Service must have the
-   * addresses that the ServiceImport lists (rule K3).
-   * @returns whether the ServiceImport is shown now
+   * Asks the API server for a ServiceImport that the store does not show, and adds the ServiceImport to the store if it
+   * exists. The API server is asked only before Services are created for the ServiceImport. The answer to an earlier
+   * creation of the ServiceImport may have been lost, and the derived Service must have the addresses that the
+   * ServiceImport lists (rule K3).
+   * @returns whether the API server was asked, and the store shows the ServiceImport now
    */
   async #isRevealed(
     key: string,
@@ -227,8 +228,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Handles a ServiceImport that another operator serves (rule K7): nothing is written, and a report is made if this
-   * operator would import the Service too.
+   * Handles a ServiceImport that another operator serves (rule K7). Nothing is written. If this operator would import
+   * the Service too, that is reported.
    */
   #leave(
     key: string,
@@ -315,7 +316,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Reports why the ServiceImport cannot be written, and writes the statuses. If the API server refused an object, the
-   * status of the ServiceImport says so. The statuses wait if there was no answer, or if the store was behind.
+   * status of the ServiceImport has the error. The statuses are not written if a request got no answer, or if the store
+   * was behind.
    */
   async #reportOn(
     key: string,
@@ -337,7 +339,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
       const object = serviceExport && { ...serviceExport, kind: SERVICE_EXPORTS.kind };
       report.say(key, refusals[0] ?? failure, object);
     }
-    // Another operator may have taken it over since this was decided: the statuses are its own then.
+    // If another operator has taken the ServiceImport over after this decision, that operator writes the statuses.
     if (!errors.every(isRefusal) || this.#isAnothers(key)) return {};
     const awaited = parties.awaited(exports);
     const waitMs = Math.max(0, ...awaited.values());
@@ -352,7 +354,7 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 }
 
-/** Reports whether the API server has refused a write, whatever its version. */
+/** Reports whether the API server has refused a write for another reason than a conflict of versions. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && !isConflict(error);
 
 /**

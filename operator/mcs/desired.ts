@@ -1,6 +1,6 @@
 /**
  * Renders the manifests of one ServiceImport from what is observed and decided. The manifests come from a construct
- * that users can use too. Services are written first, since the ServiceImport contains the address of the derived
+ * that users can use too. Services are written first, because the ServiceImport contains the address of the derived
  * Service, and slices contain the addresses of the Services that stand for pods. Pure.
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
@@ -102,7 +102,7 @@ function undiscovered(name: string, derived: Service, left: readonly Exporter[])
  * Returns all our objects unchanged, except that the ServiceImport names this operator and records the order of the
  * exports. Other changes are made in later passes, so that the operator that served the ServiceImport before can notice
  * the takeover (rule K7).
- * @param order recorded order of the exports; undefined if it stays as it is
+ * @param order the order of exports to record; undefined if the recorded order stays
  */
 export function claimed(observed: ObservedImport, order: string | undefined): ImportManifests {
   const { namespace, live } = observed;
@@ -126,7 +126,10 @@ const service = (object: KubeObject): Desired => ({ of: SERVICES, object });
 export interface DesiredImport {
   readonly manifests: ImportManifests;
   readonly refusal: ImportRefusal | undefined;
-  /** What is left out, such as pods of a target, and why; empty if nothing is. */
+  /**
+   * Notes for the status: pods that are left out, and clusters that no request reaches, with the reasons. Empty if
+   * there are none.
+   */
   readonly notes: readonly string[];
 }
 
@@ -245,9 +248,9 @@ const rendered = (
   });
 
 /**
- * Returns the annotations that an object gets in addition to those of the construct. One names the operator that serves
- * the ServiceImport. On the ServiceImport itself, another one records the order of the exports, if that is known.
- * Undefined for objects that get none.
+ * Returns the annotations that an object gets in addition to those of the construct. One annotation names the operator
+ * that serves the ServiceImport. On the ServiceImport itself, a second annotation records the order of the exports, if
+ * that order is known. Undefined for objects that get neither.
  */
 function marksOf(
   { name, operators }: ObservedImport,

@@ -15,10 +15,7 @@ import type { ServiceExport } from '../target/read/mcs-objects.ts';
 export const MAX_PORTS = 100;
 /** Maximum number of exported labels, and of exported annotations. */
 const MAX_METADATA = 64;
-/**
- * Longest value of an annotation, in characters. A longer value is ignored, and so is what makes all of them longer
- * than annotations may be.
- */
+/** Longest value of an annotation, in characters. An annotation with a longer value is ignored. */
 const MAX_ANNOTATION = 4_096;
 /** Longest `trafficDistribution` of a Service, in characters. A longer value is ignored. */
 const MAX_TEXT = 128;
@@ -50,8 +47,8 @@ export interface ExportedService {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /**
-   * Value of the annotation `config.linkerd.io/opaque-ports` of the Service. KEP-1645 does not export it, but Linkerd's
-   * proxies need it on the derived Service (rule B3).
+   * Value of the annotation `config.linkerd.io/opaque-ports` of the Service. KEP-1645 does not export this annotation,
+   * but Linkerd's proxies need it on the derived Service (rule B3).
    */
   readonly opaquePorts: string | undefined;
 }
@@ -115,7 +112,10 @@ const noService = ({ namespace = '', name }: ExportMetadata): InvalidExport => (
 const invalidExport = (metadata: ExportMetadata, service: Service | undefined): InvalidExport | undefined =>
   service === undefined ? noService(metadata) : (invalidShape(service) ?? invalidPorts(service));
 
-/** Returns why a Service of this shape cannot be exported, whatever its ports are called; undefined if it can. */
+/**
+ * Returns why a Service cannot be exported because of its type, its origin or the number of its ports; undefined if it
+ * can. Single ports are not checked.
+ */
 export function invalidShape(service: Service): InvalidExport | undefined {
   const invalid = (reason: InvalidExport['reason'], message: string): InvalidExport => ({ reason, message });
   if (service.spec?.type === 'ExternalName')
@@ -135,8 +135,8 @@ export function invalidShape(service: Service): InvalidExport | undefined {
 }
 
 /**
- * Returns why an API server would refuse the ports of a Service; undefined if it would not. Other clusters are not
- * trusted to send valid ports.
+ * Returns why an API server would refuse the ports of a Service; undefined if an API server would accept them. Other
+ * clusters are not trusted to send valid ports.
  */
 function invalidPorts(service: Service): InvalidExport | undefined {
   const type = service.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
@@ -148,7 +148,7 @@ function invalidPorts(service: Service): InvalidExport | undefined {
   }
 }
 
-/** Fields of a Service's spec that only this file uses. */
+/** Fields of a Service's spec that the type `Service` does not have. */
 interface MoreFields {
   readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: unknown } | null } | null;
   readonly trafficDistribution?: unknown;
@@ -186,7 +186,10 @@ const oneOf = <const T extends string>(text: unknown, ...words: readonly T[]): T
 const textOf = (text: unknown, max = MAX_TEXT): string | undefined =>
   typeof text === 'string' && text !== '' && text.length <= max ? text : undefined;
 
-/** Returns the valid entries of exported labels or annotations, sorted by key and limited in number. */
+/**
+ * Returns the valid entries of exported labels or annotations, sorted by key, and limited in number and in size
+ * together.
+ */
 function metadataOf(
   given: unknown,
   isValid: (key: string, value: string) => boolean,
@@ -198,7 +201,7 @@ function metadataOf(
   let bytes = 0;
   const fits = ([key, value]: readonly [string, string]): boolean =>
     (bytes += Buffer.byteLength(key + value)) <= MAX_ANNOTATIONS_BYTES;
-  // The first by key, so that which they are depends on nothing else.
+  // The first entries by key are taken, so that the choice depends on the entries alone.
   const first = valid.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_METADATA);
   return Object.fromEntries(first.filter(fits));
 }

@@ -3,12 +3,12 @@ import { isDnsLabel } from '../../crds/names.ts';
 import { clusterIds } from './cluster-ids.ts';
 import type { ImportParty } from './party.ts';
 
-/** Id of the local cluster if it claims no valid id. */
+/** Id of the local cluster if that cluster claims no valid id. */
 const DEFAULT_ID = 'local';
 
 /**
- * Ids of the clusters. `targets` has the ids of targets, keyed by the cluster names of their Links. It has no entry for
- * a target whose id is not known, or whose cluster name is the id of the local cluster. `local` is undefined while the
+ * Ids of the clusters. `targets` has the ids of targets, keyed by the cluster names of their Links. A target has no
+ * entry if its id is not known, or if its cluster name is the id of the local cluster. `local` is undefined while the
  * id of the local cluster is not known.
  */
 export interface ImportIds {
@@ -20,8 +20,8 @@ export interface ImportIds {
  * Returns the ids of the clusters. The local cluster comes first: a target whose cluster name is the id of the local
  * cluster gets no id.
  * @param local the id that the local cluster claims; null if it claims none, undefined while its claim is not known
- * @param silent the clusters that have a Link but no session. They get no id, and no other cluster gets the name of one
- *   of them as its id
+ * @param silent the clusters that have a Link but no session. They get no id, and no other cluster gets the name of
+ *   such a cluster as its id
  */
 export function importIds(
   local: string | null | undefined,

@@ -23,9 +23,9 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families of the addresses. If there are no addresses: the IP families of the deciding export, as far as the
-   * source cluster supports them. If it supports none of them: its preferred family in gateway mode, and an empty list
-   * in flat mode.
+   * IP families of the addresses. If there are no addresses, these are the IP families of the deciding export that the
+   * source cluster supports. If it supports none of them, the list has the preferred family of the source cluster in
+   * gateway mode, and is empty in flat mode.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -82,7 +82,7 @@ export function planOf(
 /**
  * Returns the union of the ports of all exports that are imported, or the present ports if the content stays. If the
  * ServiceImport is created again while the exports of a cluster are not known, the ports of the existing derived
- * Service are added, since the ports of that cluster are among them.
+ * Service are added, because the ports of that cluster are among them.
  */
 function portsOf(
   { live, derived, name }: ObservedImport,
@@ -153,8 +153,8 @@ function modeOf(observed: ObservedImport, sources: readonly Source[]): Shape['mo
 }
 
 /**
- * Returns the IP families of a ServiceImport without addresses: the wanted families, as far as the source cluster
- * supports them. If it supports none of them, the result is its preferred family in gateway mode, and empty in flat
+ * Returns the IP families of a ServiceImport without addresses: those wanted families that the source cluster supports.
+ * If the source cluster supports none of them, the result is its preferred family in gateway mode, and empty in flat
  * mode.
  * @param families IP families of the source cluster, the preferred one first
  * @param wanted IP families of the deciding export, or the present ones if the content stays; if empty, the preferred

@@ -1,7 +1,7 @@
 /**
  * The controller of ServiceImports (rules K1 to K5). One reconcile for each namespace and name covers all clusters. The
  * local cluster and the sessions of Links take part as parties, and report what is known of their exports. The
- * controller needs no Lease of a Link, since Linkerd's controllers do not write these objects.
+ * controller needs no Lease of a Link, because Linkerd's controllers do not write these objects.
  */
 import { splitKey } from '../kube/objects.ts';
 import { type KubeObject } from '../kube/objects.ts';
@@ -132,8 +132,8 @@ export class Imports implements ServiceImports, ImportListener {
   }
 
   /**
-   * Handles a change of a namespace in the source cluster: it was created or deleted, or what this operator may do in
-   * it has changed.
+   * Reconciles the keys of a namespace in the source cluster. Called when the namespace was created or deleted, or when
+   * what this operator may do in it has changed. Does nothing if the namespace is missing now.
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (state === 'missing') return;

@@ -10,7 +10,10 @@ import { type Exporter, type ObservedImport, type TargetExporter, targetOf } fro
 export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[Label.serviceImport] === name;
 
-/** Returns the recorded order of exports; undefined if there is no ServiceImport of ours, or if it records none. */
+/**
+ * Returns the recorded order of exports (precedence.ts); undefined if there is no ServiceImport of ours, or if the
+ * ServiceImport records no order.
+ */
 export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'live'>): string | undefined =>
   live !== undefined && isOfImport(name, live) ? live.metadata.annotations?.[Annotation.exports] : undefined;
 
@@ -41,7 +44,7 @@ export const podServicesOf = (
     : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
 };
 
-/** Returns whether the slices of a target lead to its gateway or to its pods; undefined if it has none. */
+/** Returns whether the slices of a target lead to its gateway or to its pods; undefined if the target has no slices. */
 export function modeOfSlices(
   observed: Pick<ObservedImport, 'name' | 'imported'>,
   target: TargetExporter,
@@ -53,19 +56,22 @@ export function modeOfSlices(
   return isToGateway ? 'gateway' : 'remote-discovery';
 }
 
-/** Reports whether a slice leads from the derived Service of a ServiceImport with this name. */
+/** Reports whether a slice has the label that names the derived Service of a ServiceImport with this name. */
 export const isOfDerived = (name: string, { metadata }: EndpointSlice): boolean =>
   metadata.labels?.[Label.serviceName] === derivedName(name);
 
 /** Reports whether a slice belongs to a Service that stands for a pod. */
 export const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
 
-/** The existing objects of a ServiceImport. */
+/**
+ * The existing objects of a ServiceImport. `live` and `derived` are the objects with the names of the ServiceImport and
+ * of its derived Service, and may be foreign.
+ */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
 
 /**
- * Returns the ClusterIPs of the derived Service. There are none if the Service is missing, is not ours, or has been
- * changed to type ExternalName by somebody.
+ * Returns the ClusterIPs of the derived Service. The list is empty if the Service is missing or foreign, or if somebody
+ * has changed its type to ExternalName.
  */
 export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'derived'>): readonly string[] => {
   const { clusterIP = '', clusterIPs = [clusterIP] } =
@@ -82,10 +88,14 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 }
 
 /**
- * Reports whether a cluster is part of a ServiceImport. It is if the ServiceImport has slices of the cluster or
- * Services that stand for the cluster's pods, or if its status or an annotation for Linkerd's discovery names the
- * cluster. The status names clusters by their ids. While the exports or the id of a cluster are not known, it is also
- * part of a ServiceImport whose recorded order has an export of it, since its id may have been another one (L134).
+ * Reports whether a cluster is part of a ServiceImport. This is the case if at least one of these belongs to the
+ * cluster or names it:
+ * - A slice, or a Service that stands for a pod.
+ * - An annotation of the derived Service by which Linkerd discovers pods.
+ * - The status of the ServiceImport, which names clusters by their ids.
+ * - The recorded order of exports (precedence.ts), while the exports or the id of the cluster are not known: the status
+ *   may name the cluster by a former id (L134). The recorded order does not count for a target whose cluster name is
+ *   the id of the local cluster.
  * @param ownId id of the local cluster; in the status, this id stands for the local cluster, never for a target
  */
 export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {

@@ -1,6 +1,6 @@
 /**
- * Reads ServiceImports. They are checked against our schema of the MCS API, since the schema of the installed CRD may
- * differ from it.
+ * Reads ServiceImports. They are checked against our schema of the MCS API, because the schema of the installed CRD may
+ * differ.
  */
 import { IMPORT_KINDS } from '../../crds/derived-kinds.ts';
 import { SERVICE_IMPORT_SPEC_SCHEMA, SERVICE_IMPORT_STATUS_SCHEMA } from '../../crds/mcs/service-import/schema.ts';

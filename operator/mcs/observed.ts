@@ -1,6 +1,6 @@
 /**
- * Everything that decides what one ServiceImport must be, as one value: the exports of one namespace and name in all
- * clusters, and the existing objects of the ServiceImport. It is read from stores, without I/O.
+ * Everything that decides about one ServiceImport, as one value: the exports of one namespace and name in all clusters,
+ * and the existing objects of the ServiceImport. The value is read from stores, without I/O.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
@@ -37,8 +37,8 @@ export interface TargetExporter extends Party {
   readonly linkedAt: string;
   /**
    * How the Link wants the target's Services to be reached: `spec.federation`. Without that field, the mode is gateway
-   * if the Link has a gateway, and flat otherwise. Undefined if the cluster has no session: its existing slices then
-   * tell.
+   * if the Link has a gateway, and flat otherwise. Undefined if the cluster has no session. The existing slices of the
+   * cluster then show the mode.
    */
   readonly mode: MirrorMode | undefined;
   /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
@@ -47,11 +47,14 @@ export interface TargetExporter extends Party {
   readonly lacksGateway?: boolean;
   /**
    * Whether Linkerd's destination controller has credentials of the cluster, which a flat network needs (rule I4).
-   * Undefined while that is not known, if the operator may not read the Secrets, or if the answer is not needed.
+   * Undefined while the answer is not known, if the operator may not read the Secrets, or if the answer is not needed.
    * @default undefined
    */
   readonly isDiscoverable?: boolean | undefined;
-  /** Whether an endpoint of the Service is ready; undefined while that is not known. */
+  /**
+   * Whether an endpoint of the Service is ready. Undefined if there is no known Service, or while its slices are not
+   * known.
+   */
   readonly anyReady: boolean | undefined;
   /**
    * The pods that are gone, by hostname, and how much longer the Service that stands for each is kept, in milliseconds
@@ -59,14 +62,14 @@ export interface TargetExporter extends Party {
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether the cluster may turn out to export the Service, because its exports have not been read yet. Either its Link
-   * is about to be served, or the cluster has not answered since its Link began to be served. It counts as an answer,
-   * too, that the CRD of ServiceExports is missing, or that reading them is forbidden. @default false
+   * Whether the cluster may turn out to export the Service, because its exports have not been read yet. Either the Link
+   * of the cluster is about to be served, or the cluster has not answered since the Link began to be served. A cluster
+   * has also answered if its CRD of ServiceExports is missing, or if it forbids reading ServiceExports. @default false
    */
   readonly mayExport?: boolean;
   /**
-   * Whether the cluster has a session, or, since the operator started, a Link of this operator has named it or a Lease
-   * has recorded it. If none of these, the cluster may belong to another operator. @default true
+   * Whether the cluster has a session, or was named by a Link of this operator or recorded by a Lease after the
+   * operator started. If not, the cluster may belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** Whether this export is within the Link's limit on the number of exports (rule E10). */
@@ -88,14 +91,14 @@ export interface ObservedImport {
   readonly operators: Operators;
   readonly local: LocalExporter;
   /**
-   * The target clusters that are, or may be, part of the ServiceImport: in any order, each once. They include every
-   * cluster whose Link imports by ServiceExports (`spec.serviceExports`).
+   * The target clusters, in any order, each once. They are the clusters that have a session, those whose Link imports
+   * by ServiceExports (`spec.serviceExports`), and those that have a part and have or may have a Link.
    */
   readonly targets: readonly TargetExporter[];
   /**
    * Whether the ServiceImport is old enough for the recorded order of exports (precedence.ts) to apply, so that exports
-   * that appear now come after the recorded ones. If it is not, the oldest export decides, in whatever order the
-   * clusters are read.
+   * that appear now come after the recorded ones. If the ServiceImport is younger, the oldest export decides, in
+   * whatever order the clusters are read.
    */
   readonly isSettled: boolean;
   /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */

@@ -15,9 +15,9 @@ export const namedOperator = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[Annotation.operator];
 
 /**
- * Returns the namespace of the operator that serves a ServiceImport: the one that the ServiceImport names, otherwise
- * the one that the derived Service names. An operator whose namespace is certainly gone is passed over. Undefined if no
- * operator is left.
+ * Returns the namespace of the operator that serves a ServiceImport. The ServiceImport names that operator, or
+ * otherwise the derived Service does. The name of another operator whose namespace is certainly gone is ignored.
+ * Undefined if no name is left.
  */
 export function operatorOf(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
@@ -51,10 +51,10 @@ export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boole
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;
 
 /**
- * Reports whether another operator has begun to make a deleted ServiceImport anew, while Services are left that stand
- * for pods of this operator's targets. The derived Service names that other operator, but leads to no target. The other
- * operator does not know these targets, and cannot decide without them, so this operator may take the ServiceImport
- * over (rule K7).
+ * Reports whether a ServiceImport does not exist, Services that stand for pods of this operator's targets are left, and
+ * no slice of the derived Service leads to a target. If the derived Service names another operator, that operator has
+ * then begun to make the deleted ServiceImport anew. It does not know these targets, and cannot decide without them, so
+ * this operator may take the ServiceImport over (rule K7).
  */
 export const isBegunBesidePods = (observed: ObservedImport): boolean =>
   observed.live === undefined &&

@@ -17,9 +17,8 @@ import type { Exporting, ImportParty } from './party.ts';
 import { type LinkSearch, Strangers } from './strangers.ts';
 
 /**
- * Grace period for a cluster whose first list is under way, in milliseconds. Until it ends, the condition `Conflict` of
- * ServiceExports and the statuses of ServiceImports are left as they are, since the exports of that cluster are not
- * known.
+ * Grace period for a cluster whose exports or id are not known, in milliseconds. Until the period ends, the condition
+ * `Conflict` of ServiceExports stays as it is, and so do the statuses of ServiceImports that the cluster is part of.
  */
 const SETTLE_MS = 10_000;
 
@@ -33,8 +32,9 @@ export interface ImportPartiesOptions {
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
-   * Reports whether, since the operator started, a Link of this operator has named a cluster, or a Lease has recorded
-   * it. Suspended and invalid Links count. If not, the cluster may belong to another operator (rule K7).
+   * Reports whether a Link of this operator has named a cluster, or a Lease has recorded the cluster, at any time since
+   * the operator started. Suspended and invalid Links count. If neither has, the cluster may belong to another operator
+   * (rule K7).
    */
   readonly isLinked: (cluster: string) => boolean;
   /**
@@ -47,17 +47,18 @@ export interface ImportPartiesOptions {
    * such a cluster, or soon will.
    */
   readonly serving: () => Iterable<string>;
-  /** Finds clusters that have a part but no Link. @default - such clusters keep their parts */
+  /** Finds strangers (strangers.ts), whose parts are to end. @default - strangers keep their parts */
   readonly search?: LinkSearch | undefined;
   /**
-   * How long the part of such a cluster stays, since its Link may come back, in milliseconds. @default 600000
+   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger may come back.
+   * @default 600000
    */
   readonly returnGraceMs?: number | undefined;
   /**
    * How long a pod of a headless Service may be gone before the Service that stands for it is deleted, in milliseconds.
    */
   readonly podGraceMs: number;
-  /** Grace period for a cluster whose first list is under way, in milliseconds. @default 10000 */
+  /** Grace period for a cluster whose exports or id are not known, in milliseconds. @default 10000 */
   readonly settleMs?: number | undefined;
 }
 
@@ -68,7 +69,10 @@ export interface ObservedExports extends Pick<ObservedImport, 'local' | 'targets
    * not known.
    */
   readonly isUnconfirmed: boolean;
-  /** The strangers that keep their parts, and for how much longer ({@link Strangers.update}). */
+  /**
+   * The strangers (strangers.ts) that have a part, and how much longer the grace period of each lasts, in milliseconds
+   * ({@link Strangers.update}).
+   */
   readonly strangers: ReadonlyMap<string, number>;
 }
 
@@ -77,7 +81,7 @@ export class ImportParties {
   readonly #parties = new Map<string, ImportParty>();
   readonly #beganMs = performance.now();
   /**
-   * When each cluster last ceased to take part, on the monotonic clock. A grace period begins then, since the cluster
+   * When each cluster last ceased to take part, on the monotonic clock. A grace period begins then, because the cluster
    * may join again soon.
    */
   readonly #leftMs = new Map<string, number>();
@@ -172,7 +176,7 @@ export class ImportParties {
   }
 
   /**
-   * Asks the API server about strangers that are to lose their parts ({@link Strangers.ask}).
+   * Asks the API server about strangers whose grace period is over ({@link Strangers.ask}).
    * @throws ApiError or ConnectionError if there is no answer
    */
   async ask(key: string, { strangers }: ObservedExports, log: Logger, signal: AbortSignal): Promise<Outcome> {
@@ -190,9 +194,9 @@ export class ImportParties {
   }
 
   /**
-   * Forgets the answers that are no longer needed, since each answer is valid for one removal. These are the answers of
-   * clusters that are not part of the ServiceImport any more, and the answers about pods if no removal of a pod waits
-   * for an answer.
+   * Forgets the answers that are no longer needed, because each answer is valid for one removal. These are the answers
+   * of clusters that export nothing and are not part of the ServiceImport any more, and the answers about pods if no
+   * removal of a pod waits for an answer.
    */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
@@ -251,8 +255,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns the clusters that may have a Link and have objects in a ServiceImport. While no cluster has a session, all
-   * Links may have vanished at once, and those in the recorded order count as well.
+   * Returns the clusters that have objects in a ServiceImport, and have a Link or may have one. While no cluster has a
+   * session, all Links may have vanished at once. The clusters in the recorded order of exports then count as well.
    */
   #having(standing: Standing): readonly string[] {
     const { mayHaveLink } = this.#options;

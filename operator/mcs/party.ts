@@ -6,14 +6,14 @@ import type { Answers, PodAnswers } from '../target/aspect.ts';
 import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
- * A cluster that takes part: it reports what is known of the Services that it exports by the MCS API. Keys are
- * `namespace/name`.
+ * A cluster that takes part in ServiceImports. It reports what is known of the Services that it exports by the MCS API.
+ * A key is the `namespace/name` that an export and its ServiceImport have.
  */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /**
-   * The id that the cluster claims. Null if it claims no valid id, or if its claim cannot be read and never was. Null
+   * The id that the cluster claims. Null if the cluster claims no valid id, or if its claim could never be read. Null
    * also for a target whose Link does not import ServiceExports, or that has no Link any more. Undefined while the
-   * claim is not known. An id that was read once is kept while it cannot be read.
+   * claim is not known. An id that was read once is kept while the claim cannot be read.
    */
   readonly claimedId: string | null | undefined;
   /**
@@ -27,8 +27,8 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** Returns what is known of the cluster's export under a key. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
   /**
-   * Answers of the cluster about one ServiceExport and its Service. The objects that are derived from an export are
-   * removed only if they agree with what is seen.
+   * Answers of the cluster about single ServiceExports and their Services. The objects that are derived from an export
+   * are removed only if the cluster's answer about the export agrees with what the watches show.
    */
   readonly exports: Answers;
   /** Begins to read exports. Called when ServiceImports can be read in the source cluster. Further calls do nothing. */
@@ -41,8 +41,8 @@ export interface ImportParty extends Exporting<TargetExporter> {
   /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
   /**
-   * Tells whether a pod is certainly gone from an exported Service. Only then may the objects that stand for the pod be
-   * removed.
+   * Answers of the target about the pods of exported Services. If a pod with a hostname of its own leaves such a
+   * Service, the objects that stand for the pod are removed only after the target has answered that the pod is gone.
    */
   readonly pods: PodAnswers;
 }
@@ -55,8 +55,9 @@ export interface ServiceImports {
    */
   join(party: ImportParty): void;
   /**
-   * Ends the participation of a cluster. The objects that were imported from the cluster are removed if it has no Link.
-   * Resolves when all writes that were decided while the cluster took part have ended.
+   * Ends the participation of a cluster. The objects that were imported from the cluster stay if it has a Link, or may
+   * have one. Otherwise they are removed. Resolves when all writes that were decided while the cluster took part have
+   * ended.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key. Called when an export has changed. */
@@ -69,13 +70,14 @@ export interface ServiceImports {
    */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns the keys of the ServiceImports of which a part of a target cluster is being written. That part may be there
-   * and not be known yet.
+   * Returns the keys that are being reconciled and for which a target cluster was last decided to be part of the
+   * ServiceImport. The part may have been written although the stores do not show it yet.
    */
   underWayOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns those keys of {@link partsOf} whose ServiceImports still have objects of the
-   * cluster that should be removed. Keys whose objects this operator certainly cannot remove are left out.
+   * For a cluster without a Link, returns those keys of {@link partsOf} whose objects of the cluster are still to be
+   * removed. A key is left out if ServiceImports certainly cannot be read in its namespace, or if its ServiceImport is
+   * foreign.
    */
   endingOf(cluster: string): readonly string[];
   /**

@@ -1,7 +1,7 @@
 /**
- * Reads the pods of a target's headless Service that is reached through a gateway, and chooses which of them get a
- * Service of their own in the source cluster (rule K3). Slices come from the target and are not trusted: an invalid
- * hostname, address or port is left out. Pure.
+ * Reads the pods of a target's headless Service that is reached through a gateway, and chooses which pods get a Service
+ * of their own in the source cluster (rule K3). Slices come from the target and are not trusted: an invalid hostname,
+ * address or port is left out. Pure.
  */
 import { isIP } from 'node:net';
 import { type ImportedPod, podHostname } from '../../constructs/rendered/index.ts';
@@ -18,7 +18,8 @@ import type { ObservedImport, TargetExporter } from './observed.ts';
 /** The imported pods of one cluster. */
 export interface ImportedPods {
   /**
-   * The pods, each with the ClusterIPs of the Service that stands for it. A pod has none until that Service has them.
+   * The pods, each with the ClusterIPs of the Service that stands for the pod. A pod has no ClusterIPs here until its
+   * Service has some.
    */
   readonly pods: readonly ImportedPod[];
   /** Why some pods are not imported, for the status; empty if all pods are imported. */
@@ -72,9 +73,9 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of pods that are gone but still have a Service; undefined while it is not known which pods are
- * gone. Pods without a hostname of their own are left out: such a pod never comes back, since its successor has another
- * address. The list is empty if the target has no headless Service of this name any more.
+ * Returns the hostnames of pods that are gone but still have slices in the source cluster; undefined while it is not
+ * known which pods are gone. Pods without a hostname of their own are left out: such a pod never comes back, because
+ * its successor has another address. The list is empty if the target has no headless Service of this name any more.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;
@@ -98,7 +99,10 @@ const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, servi
   return isAskedFor ? [hostname] : [];
 };
 
-/** Returns the ClusterIPs of a Service; none if it is headless or missing, or has no ClusterIP yet. */
+/**
+ * Returns the ClusterIPs of a Service. The list is empty if the Service is headless or missing, or has no ClusterIP
+ * yet.
+ */
 const addressesOf = (service: Service | undefined): readonly string[] => {
   const { clusterIP = '', clusterIPs = [clusterIP] } = service?.spec ?? {};
   return clusterIPs.filter((ip) => ip !== '' && ip !== 'None');

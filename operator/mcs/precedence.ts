@@ -1,10 +1,10 @@
 /**
- * The precedence of exports that disagree (rule K2): those that a ServiceImport already consists of come before new
- * ones, and keep their order. Without this rule, a target could take over an existing ServiceImport by reporting a
- * false age.
+ * The precedence of exports that disagree (rule K2). The exports that a ServiceImport already consists of come before
+ * new exports, and keep their order. Without this rule, a target could take over an existing ServiceImport by reporting
+ * a false age.
  *
- * The order is a list with one entry for each export. An annotation of the ServiceImport records the list, so that it
- * outlives a restart. The annotation is not trusted: entries that match no export are ignored. Pure.
+ * The order is a list with one entry for each export. An annotation of the ServiceImport records the list, so that the
+ * order outlives a restart. The annotation is not trusted: entries that match no export are ignored. Pure.
  */
 import { createHash } from 'node:crypto';
 import { clusterOf, recordedOrder } from './membership.ts';
@@ -12,7 +12,7 @@ import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
 /**
  * Length of the hash that stands for the uid of a ServiceExport, in hexadecimal digits. The hash is recorded instead of
- * the uid, since a target can choose any text as the uid.
+ * the uid, because a target can choose any text as the uid.
  */
 const HASH_LENGTH = 12;
 
@@ -29,9 +29,9 @@ export const entryOf = (exporter: Exporter, uid: string): string => {
 export const isLocalEntry = (entry: string): boolean => entry.startsWith('/');
 
 /**
- * Returns the recorded order without the exports that are not part of the ServiceImport any more; undefined if none is
- * recorded. If they stayed in it while a cluster is not known, they would count as parts again once no cluster has a
- * session (L187).
+ * Returns the recorded order without the exports that the ServiceImport no longer consists of; undefined if no order is
+ * recorded. If such an export stayed in the order while another cluster is not known, the export's cluster would count
+ * as part of the ServiceImport again once no cluster has a session (L187).
  * @param stays clusters of the ServiceImport whose exports or ids are not known
  * @param known entries of the known valid exports
  */

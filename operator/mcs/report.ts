@@ -32,8 +32,8 @@ export interface ImportFindings {
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
   /**
-   * What is not rewritten for now, because the exports of a cluster are about to become known. `conflict`: the
-   * condition `Conflict` of the ServiceExport. `ofImport`: the status of the ServiceImport.
+   * Whether statuses stay unchanged for now, because the exports of a cluster are about to become known. `conflict`
+   * concerns the condition `Conflict` of the ServiceExport, and `ofImport` the status of the ServiceImport.
    */
   readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
@@ -65,7 +65,10 @@ export class ImportReport {
     this.#ofExports = new StatusPatch({ ...common, of: SERVICE_EXPORTS, read: readServiceExport });
   }
 
-  /** Writes the statuses of the ServiceImport and the ServiceExport of one key, each only if it has changed. */
+  /**
+   * Writes the statuses of the ServiceImport and the ServiceExport of one key. A status is written only if it has
+   * changed.
+   */
   async report(key: string, findings: ImportFindings, signal: AbortSignal): Promise<Outcome> {
     const { decision, live, serviceExport, waits } = findings;
     const now = new Date();
@@ -80,7 +83,7 @@ export class ImportReport {
     ]);
   }
 
-  /** Forgets what was reported about a ServiceImport, since another operator serves it. */
+  /** Forgets the reported statuses of a key, because another operator serves its ServiceImport. */
   leave(key: string): void {
     this.#count(key, undefined);
     this.#ofImports.forget(key);

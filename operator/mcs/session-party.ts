@@ -1,4 +1,7 @@
-/** A Link as a party of ServiceImports: reports what its session knows of the target's ServiceExports. */
+/**
+ * The target of a Link as a party of ServiceImports. The party reports what the session of the Link knows of the
+ * target's ServiceExports.
+ */
 import { Default } from '../../crds/wire.ts';
 import type { DiscoveredClusters } from '../federation/party.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';

@@ -41,8 +41,8 @@ export interface Shape {
 }
 
 /**
- * A cluster in the form that the construct takes, with those of its existing objects that stay although the construct
- * does not render them, and with notes about pods that are not imported.
+ * A cluster in the form that the construct takes, with the existing objects of the cluster that stay, and with notes
+ * for the status.
  */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
   readonly cluster: ImportedCluster;
@@ -85,7 +85,10 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
   return { ...left, retained: NOTHING, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
 }
 
-/** Reports whether objects of a cluster stay because the gateway to its pods has no address. */
+/**
+ * Reports whether requests go to a target through its gateway, but neither the gateway nor the slices of the Services
+ * that stand for the target's pods have an address.
+ */
 const lacksAddress = (
   observed: ObservedImport,
   target: TargetExporter | undefined,
@@ -93,7 +96,7 @@ const lacksAddress = (
 ): target is TargetExporter =>
   mode === 'gateway' && target?.gateway?.addresses.length === 0 && podGateway(observed, target) === undefined;
 
-/** Says why no request gets to a cluster in gateway mode. */
+/** Returns a note that says why no request reaches a cluster in gateway mode. */
 const unreachable = ({ link, gateway }: TargetExporter): string =>
   gateway === undefined
     ? `nothing leads to ${link.cluster}: its Link has no gatewayAddress; set spec.gatewayAddress`
@@ -193,7 +196,7 @@ const refreshedPodSlices = (
   );
 
 /**
- * Reports whether a slice fits the present type and mode, by its Service and its hostnames. Those of a headless
+ * Reports whether a slice fits the present type and mode, by its Service and its hostnames. The slices of a headless
  * ServiceImport have no label that names a Service. Otherwise, in gateway mode, a slice of the derived Service fits
  * even if it has lost that label.
  */
@@ -208,8 +211,8 @@ const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
   (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
 /**
- * Returns a list with a slice whose pods are not known, without those of its ports that are no longer imported. The
- * list is empty if no port is left. If the ServiceImport has no ports, the slice stays as it is.
+ * Removes the ports that are no longer imported from a slice that stays. Returns a list with the slice. The list is
+ * empty if no port is left. If the ServiceImport has no ports, the slice stays as it is.
  * @param had ports that the cluster exports
  */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {

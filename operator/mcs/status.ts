@@ -47,8 +47,8 @@ export function importStatus(
 /**
  * Returns the status of the local ServiceExport; undefined while the exports or the id of the local cluster are not
  * known.
- * @param awaits whether the exports of a cluster are about to become known. If so, `Conflict` of a valid export stays
- *   as it is
+ * @param awaits whether the exports of a cluster are about to become known. If so, the condition `Conflict` of a valid
+ *   export stays as it is
  */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,
@@ -89,7 +89,7 @@ const conflictMessage = (
 ): string =>
   `Conflicting ${aspect}: using ${JSON.stringify(used.slice(0, MAX_USED))} of the ${isOldest ? 'oldest export' : 'export that was there first'}, in ${first.cluster}; ${named(disagreeing)} ${disagreeing.length === 1 ? 'disagrees' : 'disagree'}.`;
 
-/** Returns the previous conditions with ours set; those that others have set stay. */
+/** Returns the previous conditions with ours set. Conditions that others have set stay. */
 const conditionsOf = (
   previous: readonly object[] | undefined,
   generation: number | undefined,

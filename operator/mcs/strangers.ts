@@ -1,25 +1,27 @@
 /**
- * Clusters that have a part in a ServiceImport of this operator, although no Link and no Lease has named them since the
- * operator started (rule K5). ServiceImports are written without the Leases of Links. While another controller holds
- * the Lease of a Link, no Lease records its cluster. If that Link is deleted while no operator runs, the part is the
- * only trace of it. The part ends when no Link has come back for a while.
+ * The end of the parts of strangers (rule K5). A stranger is a cluster that has a part in a ServiceImport of this
+ * operator, although no Link has named the cluster, and no Lease has recorded it, since the operator started. Strangers
+ * exist because ServiceImports are written without the Leases of Links. While another controller holds the Lease of a
+ * Link, no Lease records the cluster of the Link. If that Link is deleted while no operator runs, the part of the
+ * cluster is the only trace of the Link. The part ends if no Link of the cluster comes back within a grace period.
  */
 import { RETURN_GRACE_MS } from '../runtime/absence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type Outcome, soonest } from '../runtime/outcome.ts';
 import { Departures } from '../target/certain/departures.ts';
 
-/** Time until the API server is asked again, if it lists a Link or a Lease of the cluster, in milliseconds. */
+/** Time until the API server is asked again about a stranger whose grace period is over, in milliseconds. */
 const LOOK_MS = 60_000;
 
 export interface LinkSearch {
   /**
-   * Reports whether there are Links, but none has named a cluster, and no Lease has recorded it, since the operator
-   * started.
+   * Reports whether no Link has named a cluster, and no Lease has recorded it, since the operator started. False while
+   * no Link at all is known, because all Links may have vanished at once.
    */
   readonly isStranger: (cluster: string) => boolean;
   /**
-   * Asks the API server whether there are Links, but none names a cluster, and no Lease records it.
+   * Asks the API server for Links and Leases, and reports whether no Link names a cluster and no Lease records it.
+   * False if there is no Link at all, because all Links may have vanished at once.
    * @throws ApiError or ConnectionError if there is no answer
    */
   readonly hasNoLink: (cluster: string, signal: AbortSignal) => Promise<boolean>;
@@ -27,14 +29,17 @@ export interface LinkSearch {
 
 export interface StrangersOptions {
   readonly search: LinkSearch;
-  /** How long a part stays, in milliseconds, since its Link may come back. @default 600000 */
+  /**
+   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger may come back.
+   * @default 600000
+   */
   readonly graceMs?: number | undefined;
 }
 
 export class Strangers {
   readonly #search: LinkSearch;
   readonly #times: Departures;
-  /** Clusters that have no Link, by the answer of the API server; by the key of the ServiceImport. */
+  /** Strangers that have no Link according to the last answer of the API server, by the key of the ServiceImport. */
   readonly #unlinked = new Map<string, ReadonlySet<string>>();
 
   constructor({ search, graceMs = RETURN_GRACE_MS }: StrangersOptions) {
@@ -44,8 +49,8 @@ export class Strangers {
 
   /**
    * Notes which clusters have a part in a ServiceImport of this operator.
-   * @returns the strangers among them whose part may not end yet, and how much longer each keeps it, in milliseconds; 0
-   *   or less if only the API server has yet to be asked
+   * @returns the strangers among these clusters, and how much longer the grace period of each lasts, in milliseconds; 0
+   *   or less once that period is over
    */
   update(key: string, clusters: readonly string[]): ReadonlyMap<string, number> {
     const strangers = this.#times.update(key, clusters.filter(this.#search.isStranger));
@@ -53,14 +58,18 @@ export class Strangers {
     return strangers;
   }
 
-  /** Reports whether the part of a stranger may end now. */
+  /**
+   * Reports whether the part of a stranger may end now, because the API server has answered that the stranger has no
+   * Link.
+   */
   mayEnd(key: string, cluster: string): boolean {
     return this.#unlinked.get(key)?.has(cluster) === true;
   }
 
   /**
-   * Asks the API server about strangers whose time is over. Each answer is valid for one attempt to end the part.
-   * @param strangers what {@link update} returned before that attempt
+   * Asks the API server about the strangers whose grace period is over. Each answer is valid for one attempt to end the
+   * part.
+   * @param strangers result of {@link update} in the same reconcile
    * @throws ApiError or ConnectionError if there is no answer
    */
   async ask(key: string, strangers: ReadonlyMap<string, number>, log: Logger, signal: AbortSignal): Promise<Outcome> {
