@@ -15,8 +15,8 @@ export interface Refused {
 export interface Admission {
   readonly mode: MirrorMode;
   /**
-   * Members in the order of rule I3. The first one decides about labels, annotations and ports. If somebody has deleted
-   * the federated Service, members whose Services are known come first.
+   * Members in the order of rule I3. The first member decides about labels, annotations and ports. If somebody has
+   * deleted the federated Service, members whose Services are known come first.
    */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
@@ -105,10 +105,10 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
 }
 
 /**
- * Reports whether the local Service takes part in the decision. In flat mode, the local membership is an annotation
- * that only the holder of the Lease of local memberships writes (rule I7). Without that Lease, the local Service
- * therefore takes part in flat mode only if its membership stays as it is. This also holds if the mode changes to flat
- * with this decision.
+ * Reports whether {@link admit} takes the local Service into account. In flat mode, the local membership is an
+ * annotation that only the holder of the Lease of local memberships writes (rule I7). Without that Lease, the local
+ * Service counts in flat mode only if its membership stays as it is.
+ * @param mode the mode that has been decided, which may differ from the present one
  */
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);

@@ -108,7 +108,9 @@ export function retainedSlices(
   });
 }
 
-/** Returns all existing slices. Those of targets get the present addresses and readiness of their gateways. */
+/**
+ * Returns all existing slices. The slices of targets get the present addresses and readiness of the targets' gateways.
+ */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
   const clusters = new Set<string | undefined>(observed.targets.map(({ link }) => link.cluster));
   return [
@@ -137,7 +139,7 @@ export function refreshedSlices(
   of: { readonly service: string; readonly slicePrefix: string },
 ): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
-  // Copies of the target's own slices contain pods, and show nothing of its gateway.
+  // Copies of the target's own slices contain the addresses of pods, and show nothing of the target's gateway.
   const { port, identity, addresses, alive } = liveOf(
     gateway,
     slices.filter(({ metadata }) => metadata.name.startsWith(`${of.slicePrefix}-ipv`)),

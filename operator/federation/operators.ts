@@ -61,8 +61,8 @@ export function standingOf(observed: ObservedFederation): Standing {
 }
 
 /**
- * Returns why the Services that our Links select do not join a federated Service that another operator serves, or may
- * serve.
+ * Returns the refusal of Services that our Links select. Applies to a federated Service that another operator serves,
+ * or may serve.
  */
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);

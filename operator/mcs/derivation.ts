@@ -296,9 +296,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Handles the case that the API server refuses to give a derived Service the addresses that it had before it was
-   * deleted. The API server frees the addresses of a deleted Service a moment after the watch shows the deletion, so
-   * they are requested again for 2 seconds. If they are still refused then, another Service has them, and the derived
-   * Service gets others. Returns undefined in all other cases.
+   * deleted. The API server frees the addresses of a deleted Service a moment after the watch shows the deletion. The
+   * addresses are therefore requested again for 2 seconds. If the API server still refuses them after that time,
+   * another Service has them, and the derived Service gets other addresses. Returns undefined in all other cases.
    */
   #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: MirrorPass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));

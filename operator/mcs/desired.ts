@@ -173,8 +173,8 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
     return { manifests: unhidden(observed, plan, all), refusal: undefined, notes };
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
-  // Until the API server has chosen an address, the existing ServiceImport keeps its former address. If it was
-  // headless, its slices and the Services of its pods stay.
+  // Until the API server has chosen an address, the existing ServiceImport keeps its former address. If the
+  // ServiceImport was headless, its slices and the Services of its pods stay.
   const kept = standing(observed);
   return {
     manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },

@@ -38,8 +38,8 @@ export interface ExportedService {
   readonly ipFamilies: readonly IpFamily[];
   readonly sessionAffinity: 'ClientIP' | 'None';
   /**
-   * Duration of a session, in seconds; undefined unless the session affinity is `ClientIP` and the Service sets the
-   * duration.
+   * Duration of a session, in seconds; undefined if the session affinity is not `ClientIP`, or if the Service sets no
+   * valid duration.
    */
   readonly sessionAffinitySeconds: number | undefined;
   readonly internalTrafficPolicy: 'Cluster' | 'Local' | undefined;

@@ -24,8 +24,8 @@ export interface ImportPlan extends Shape {
   readonly ips: readonly string[];
   /**
    * IP families of the addresses. If there are no addresses, these are the IP families of the deciding export that the
-   * source cluster supports. If it supports none of them, the list has the preferred family of the source cluster in
-   * gateway mode, and is empty in flat mode.
+   * source cluster supports. If the source cluster supports none of them, the list has its preferred family in gateway
+   * mode, and is empty in flat mode.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -136,9 +136,9 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 
 /**
  * Returns how clients reach the ServiceImport. While the exports of one of its clusters are not known, the mode of the
- * existing derived Service stays. Otherwise the mode is flat if all its targets are on a flat network, by their Links
- * or, without a session, by their slices. If only the local cluster exports the Service, the mode is gateway: copies of
- * the local slices then lead to the pods.
+ * existing derived Service stays. Otherwise the mode is flat if all its targets are on a flat network. The Link of a
+ * target decides whether the target is on a flat network. If a target has no session, its slices decide. If only the
+ * local cluster exports the Service, the mode is gateway: copies of the local slices then lead to the pods.
  */
 function modeOf(observed: ObservedImport, sources: readonly Source[]): Shape['mode'] {
   const { derived, name } = observed;

@@ -16,10 +16,12 @@ interface Party {
    */
   readonly id: string | undefined;
   /**
-   * Whether the exports of the cluster are known. They are not known if a target has no session, if the cluster has not
-   * been read since the operator started, if its CRD of ServiceExports is missing or of another version, if the
-   * operator may not read its ServiceExports (rule K5), or if a deletion is held or unconfirmed (rules E6, A2). While
-   * they are not known, the existing objects of the cluster stay.
+   * Whether the exports of the cluster are known. While they are not known, the existing objects of the cluster stay.
+   * The exports are not known in these cases:
+   * - The cluster is a target without a session, or has not been read since the operator started.
+   * - The CRD of ServiceExports is missing in the cluster or has another version, or the operator may not read the
+   *   ServiceExports of the cluster (rule K5).
+   * - A deletion is held or unconfirmed (rules E6, A2).
    */
   readonly isKnown: boolean;
   /** The ServiceExport; absent if there is none, or it is not known. */

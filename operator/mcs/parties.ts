@@ -47,7 +47,10 @@ export interface ImportPartiesOptions {
    * such a cluster, or soon will.
    */
   readonly serving: () => Iterable<string>;
-  /** Finds strangers (strangers.ts), whose parts are to end. @default - strangers keep their parts */
+  /**
+   * Finds out which clusters are strangers (strangers.ts), so that their parts can end. @default - strangers keep their
+   * parts
+   */
   readonly search?: LinkSearch | undefined;
   /**
    * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger may come back.

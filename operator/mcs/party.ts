@@ -19,7 +19,7 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /**
    * Start of the cluster's grace period, in milliseconds on the monotonic clock. During that period, statuses wait for
    * the exports of the cluster to become known. The period starts when the operator learns that it will read the
-   * exports, and starts again when it begins to read them.
+   * exports, and starts again when the operator begins to read them.
    */
   readonly sinceMs: number;
   /** Returns the keys of the cluster's exports, and of ServiceImports that may need work because of the cluster. */

@@ -123,7 +123,10 @@ const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readon
     .filter(({ metadata }) => metadata.name.startsWith(`${importSlicePrefix(observed.name, target.link.cluster)}-ipv`))
     .filter(hasNoHostnames);
 
-/** Returns all existing slices. Those that lead to a target's gateway get its present addresses and readiness. */
+/**
+ * Returns all existing slices. Slices that lead to a target's gateway get the present addresses and readiness of that
+ * gateway.
+ */
 export function followingGateways(observed: ObservedImport): readonly KubeObject[] {
   const former = new Set<string>();
   const followed = observed.targets.flatMap((target) => {

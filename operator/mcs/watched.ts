@@ -1,7 +1,7 @@
 /**
  * The watch of ServiceImports in the source cluster (rule K5). Their CRD is optional: without it no ServiceImport is
  * known, and the operator looks for the CRD again from time to time. The objects that are derived from ServiceImports
- * are in the stores of the source.
+ * are in the stores of `source/stores.ts`.
  */
 import type { KubeObject } from '../kube/objects.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
