@@ -1,6 +1,7 @@
 /**
- * Controller of target clusters: its keys are cluster names. All Links, and the cluster that each was last served for,
- * decide which session a cluster must have (rule E9). A new session starts only once the previous one has ended.
+ * Controller of target clusters: its keys are cluster names. Which session a cluster must have depends on all Links,
+ * and on the cluster that the Lease of each Link records (rule E9). A new session of a cluster starts only once the
+ * previous one has ended.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
@@ -37,7 +38,7 @@ export interface ClustersOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** Creates the {@link Link} of this name. It is used until the Link is deleted. */
+  /** Creates the {@link Link} of this name, which is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;
   /** Returns a Secret in the Links' namespace. */
   readonly secretOf: SessionsOptions['secretOf'];
@@ -91,7 +92,8 @@ export class Clusters {
   /** Handles a Link that was created, changed or deleted. The option `reads` already shows the change. */
   linkChanged(name: string): void {
     this.#enqueue(name);
-    // A Link that leaves the cluster may be kept from the one that it names, which another can have then.
+    // A suspended Link can keep a Link that leaves its cluster from the cluster that this other Link names. A third
+    // Link can have that cluster then.
     const cluster = this.#options.reads.get(name)?.named;
     for (const [other, of] of this.#records.served) if (of === cluster) this.#enqueue(other);
     this.#links.changed(name);
@@ -131,20 +133,26 @@ export class Clusters {
     return this.#met.has(cluster);
   }
 
-  /** Reports whether there are Links, but none has named a cluster, and no Lease has recorded it, since the start. */
+  /**
+   * Reports whether Links are known, but no Link has named this cluster, and no Lease has recorded it, since the
+   * operator started.
+   */
   isStranger(cluster: string): boolean {
     return this.#options.reads.size > 0 && !this.#met.has(cluster);
   }
 
-  /** Returns the age and the name of the Link that has a cluster, or names it; undefined if none does. */
+  /**
+   * Returns the age and the name of the Link that has a cluster. If no Link has the cluster, returns those of the
+   * oldest Link that names it; undefined if no Link names it.
+   */
   seniorityOf(cluster: string): Seniority | undefined {
     return seniorityOf(cluster, this.#options.reads.values(), this.#records.served);
   }
 
   /**
-   * Returns what the session of a cluster knows of a target Service. If a valid Link should be served for the cluster,
-   * but is not served yet, the result says that nothing is known. Undefined if no Link is served for the cluster, and
-   * no valid Link should be.
+   * Returns what the session of a cluster knows of a target Service. If a valid Link is to be served for the cluster,
+   * but no session serves it yet, returns {@link NOTHING_KNOWN}. Undefined if no session serves a Link for the cluster,
+   * and no valid Link is to be served for it.
    * @param key `namespace/name` of the target Service
    */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
@@ -160,12 +168,12 @@ export class Clusters {
     return this.#sessions.isMemberReady(cluster, key);
   }
 
-  /** Clusters whose Links select members of federated Services, and are to be served. */
+  /** Clusters with a Link that is to be served and selects members of federated Services. */
   get selecting(): readonly string[] {
     return selectingClusters(this.#options.reads, this.#records.served);
   }
 
-  /** Clusters whose Links import the target's ServiceExports, and are to be served. */
+  /** Clusters with a Link that is to be served and imports the target's ServiceExports. */
   get importing(): readonly string[] {
     return importingClusters(this.#options.reads, this.#records.served);
   }
@@ -176,7 +184,7 @@ export class Clusters {
   }
 
   /**
-   * Schedules a write of the status of a Link, since the status may have changed.
+   * Schedules a write of the status of a Link, because the status may have changed.
    * @param name name of the Link; undefined for all Links
    */
   statusChanged(name?: string): void {
@@ -192,7 +200,7 @@ export class Clusters {
     if (state === 'exists') this.moreReadable();
   }
 
-  /** Continues incomplete removals, since more of the source cluster can be read now. */
+  /** Continues incomplete removals, because more of the source cluster can be read now. */
   moreReadable(): void {
     this.#growths += 1;
     this.#incomplete.clear();
@@ -204,7 +212,7 @@ export class Clusters {
     this.#sessions.secretChanged(name);
   }
 
-  /** Enqueues the cluster that a Link names, and the one that it was last served for. */
+  /** Enqueues the cluster that a Link names, and the one that its Lease records. */
   #enqueue(name: string): void {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
       if (cluster !== undefined) this.add(cluster);
@@ -219,7 +227,7 @@ export class Clusters {
       this.#grace.end(cluster);
       this.#incomplete.delete(cluster);
     }
-    // A session that must not stay ends first. That takes a while, so the assignment is computed again afterwards.
+    // A session that must not stay ends first. Ending takes a while, so the assignment is computed again afterwards.
     switch (assignment.do) {
       case 'serve': {
         const { settings, served } = assignment;
@@ -250,16 +258,16 @@ export class Clusters {
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
         if (this.#incomplete.has(cluster) && this.#links.get(assignment.link) !== undefined) {
-          // The Link that left the mirrors names another cluster now, and needs its Lease for that one.
+          // The Link that left the mirrors still exists, and needs its Lease for another cluster.
           await this.#records.forget(assignment.link, signal);
           this.#enqueue(assignment.link);
           break;
         }
-        // A session whose Link is gone still renews the Lease.
+        // A session that still runs renews the Lease even after the Link is gone.
         const isUnlinked = (goneMs: number): Promise<boolean> =>
           this.#records.isUnlinked(assignment.link, running && goneMs, signal);
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal, isUnlinked);
-        // A Link may wait for this removal, and no longer for a suspended Link.
+        // A Link that waited for a suspended Link may wait for this removal now.
         this.#links.judge(cluster);
         if (requeueAfterMs > 0) return { requeueAfterMs };
         const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);
@@ -274,7 +282,8 @@ export class Clusters {
         return this.#end(cluster, running);
     }
     this.#links.judge(cluster);
-    // A session may never have held the Lease, or none was there when the Link was suspended.
+    // The Lease may still carry the confirmation: no session ran when the Link was suspended, or it never held the
+    // Lease.
     const left = assignment.do === 'nothing' ? assignment.suspended : undefined;
     if (left !== undefined) await this.#records.revokeConfirmation(left, signal);
     return {};
@@ -310,7 +319,7 @@ export class Clusters {
   }
 
   /**
-   * Called when the Lease of a Link turns out to record a different cluster than was known. This happens after a
+   * Handles a Lease that turns out to record a different cluster than the one of its session. This happens after a
    * restore of the source cluster from a backup, which brings back the mirrors of that different cluster.
    */
   #replaced(cluster: string, session: AnySession, other: string): void {
@@ -325,7 +334,7 @@ export class Clusters {
     const growths = this.#growths;
     void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
     void removal.run().then((result) => {
-      // What became readable during the removal has not been looked at yet.
+      // The removal has not looked at objects that became readable while it ran.
       const isOverdue = result === 'incomplete' && this.#growths > growths;
       this.#removed(cluster, removal, isOverdue ? 'interrupted' : result);
     });
@@ -344,7 +353,7 @@ export class Clusters {
       this.#records.delete(removal.link);
       this.#enqueue(removal.link);
     } else this.#incomplete.add(cluster);
-    // The leftovers of a deleted Link wait until more can be read. The Lease stays, since it is their only record.
+    // The leftovers of a deleted Link wait until more can be read. The Lease stays, because it is their only record.
     if (result === 'complete' || this.#links.get(removal.link) !== undefined) this.#controller.add(cluster);
   }
 
@@ -360,9 +369,10 @@ export class Clusters {
   }
 
   /**
-   * Reports whether the Lease of a Link still records another cluster than this one. If so, enqueues the recorded
-   * cluster. The Link can be served for this cluster only once its Lease no longer records the other one: its mirrors
-   * there have been removed, as far as they can be read, or another Link has that cluster or keeps its mirrors.
+   * Reports whether the Lease of a Link still records a former cluster. If so, enqueues the former cluster. The Link
+   * can be served for this cluster only once its Lease no longer records the former one. The record ends when the
+   * mirrors of the former cluster have been removed, as far as they can be read, or when another Link has the former
+   * cluster or keeps its mirrors.
    */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
@@ -372,7 +382,7 @@ export class Clusters {
   }
 
   /**
-   * Deletes those Leases of other Links that record a cluster, since the cluster has a new Link. These Leases stay
+   * Deletes the Leases of other Links that record a cluster, because the cluster has a new Link. These Leases stay
    * until the Lease of the new Link records the cluster, so that an operator that restarts always finds a record. While
    * another controller holds the Lease of the new Link, each of these other Leases stays until its own Link needs it
    * for another cluster.
@@ -387,7 +397,7 @@ export class Clusters {
       return isRecorded || (isAnothers && named !== undefined && named !== cluster);
     };
     for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) {
-      // The mirrors that its status lists are those of the new Link.
+      // The status of the other Link lists mirrors that are the new Link's now.
       this.#links.get(name)?.cleared();
       this.#enqueue(name);
     }

@@ -6,7 +6,7 @@ import type { LinkPresence } from './presence.ts';
 
 /** What the work for all Links needs. */
 export interface LinksEnvironment extends SharedEnvironment {
-  /** Finds out whether Links can exist at all. */
+  /** Finds out how long mirrors without a Link stay because Links cannot exist, or may return. */
   readonly presence: Pick<LinkPresence, 'holdMs'>;
 }
 

@@ -1,25 +1,29 @@
 /**
- * Links that name each other's clusters, as after one `kubectl apply` that exchanges them. The Lease of each records the
- * cluster that another is to have, and none can give up its record before another has it: each stays what it was served
- * as, as if it were invalid (rule E9). Pure.
+ * Finds Links that exchange clusters, for example by one `kubectl apply`: each names the cluster that the Lease of
+ * another Link records. No Lease can give up its record before another Link has the recorded cluster, so these Links
+ * would wait for each other for ever. The operator therefore treats each of them like an invalid Link, and serves it by
+ * its former spec (rule E9). Pure.
  */
 
-/** A Link, as far as clusters are assigned by it. */
+/** The fields of a Link that decide which cluster the Link has. */
 interface Assigned {
   readonly name: string;
   readonly settings: { readonly cluster: string } | undefined;
   readonly isSuspended?: boolean;
 }
 
-/** Returns the cluster that a valid Link was served for, if it names another one now. */
+/**
+ * Returns the cluster that the Lease of a valid Link records, if the Link names another cluster now; otherwise
+ * undefined.
+ */
 export function formerCluster({ name, settings }: Assigned, served: ReadonlyMap<string, string>): string | undefined {
   const former = served.get(name);
   return settings === undefined || former === settings.cluster ? undefined : former;
 }
 
 /**
- * Reports whether a Link waits for itself: for the Link that is to have the cluster that it was served for, which waits
- * for the next one, and so on.
+ * Reports whether a Link waits for itself. A Link that leaves a cluster waits for the Link that is to have this
+ * cluster. That Link may leave a cluster too, and wait for a third Link, and so on.
  * @param served the target cluster that the Lease of each Link records, by the name of the Link
  * @param ownerOf returns the Link that is to have a cluster
  */

@@ -1,19 +1,20 @@
 /**
- * Grace period in which a cluster without a Link keeps its mirrors (rule E5). Another Link may take them over, for
- * example when a Link is renamed. If all Links vanished at once, mirrors stay as long as the Links may return.
+ * Grace period in which a cluster without a Link keeps its mirrors (rule E5). A new Link of the cluster may be served
+ * with these mirrors, for example when a Link is renamed. If all Links vanished at once, mirrors stay as long as the
+ * Links may return.
  */
 import type { LinkPresence } from './presence.ts';
 
 /**
- * Grace period if not all Links vanished at once, in milliseconds. To rename a Link is to delete it and to create it
+ * Grace period if not all Links vanished at once, in milliseconds. A user renames a Link by deleting it and creating it
  * under another name, which takes a moment.
  */
 const REMOVAL_GRACE_MS = 2_000;
 /** Longest time between two checks of whether Links can exist at all, within the grace period, in milliseconds. */
 const PRESENCE_PERIOD_MS = 500;
 /**
- * Longest time between two checks while mirrors wait for Links to return, in milliseconds. It is short so that a
- * `linkspan unlink`, which ends the wait, is noticed soon.
+ * Longest time between two checks while mirrors wait for Links to return, in milliseconds. It is short, so that the
+ * operator soon notices a `linkspan unlink`, which ends the wait.
  */
 const LOOK_MS = 10_000;
 /** Time between two checks while the API server lists a Link that no watch has shown, in milliseconds. */
@@ -37,8 +38,9 @@ export class Grace {
   /** When each cluster was first found to have no Link, on the monotonic clock. */
   readonly #goneMs = new Map<string, number>();
   /**
-   * Clusters whose Leases have shown that a person removed their Link with `linkspan unlink`. They are kept here, because
-   * a session renews the Lease when it ends, and a renewed Lease no longer proves it.
+   * Clusters whose Leases have shown that a person removed their Link with `linkspan unlink`. The operator remembers
+   * these clusters, because a session renews the Lease when it ends, and a renewed Lease no longer shows who removed
+   * the Link.
    */
   readonly #unlinked = new Set<string>();
 
@@ -51,8 +53,8 @@ export class Grace {
   /**
    * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors may be
    * removed now.
-   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. It is given the
-   *   time at which the Link was found to be gone, in milliseconds since the epoch
+   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. Its argument
+   *   `goneMs` is the time at which the Link was found to be gone, in milliseconds since the epoch
    * @throws ApiError or ConnectionError if the API server does not answer
    */
   async leftMs(
@@ -62,7 +64,8 @@ export class Grace {
   ): Promise<number> {
     const sinceMs = this.#goneMs.get(cluster) ?? performance.now();
     this.#goneMs.set(cluster, sinceMs);
-    // Checked from the start of the grace period: a CRD that is replaced is missing for a moment only.
+    // The operator checks from the start of the grace period, because a CRD that is replaced is missing for a moment
+    // only.
     const goneMs = Date.now() - (performance.now() - sinceMs);
     const isKnown = async (): Promise<boolean> => {
       if (!this.#unlinked.has(cluster) && (await isUnlinked(goneMs))) this.#unlinked.add(cluster);
@@ -72,11 +75,13 @@ export class Grace {
     if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
     if (graceMs > 0) return Math.min(graceMs, PRESENCE_PERIOD_MS);
-    // If a Link was created again, the mirrors must stay, but a watch may be late to show that Link.
+    // The mirrors must stay if a Link was created again. The watch may be late to show that Link.
     return (await this.#isLinked(cluster, signal)) ? UNSEEN_MS : 0;
   }
 
-  /** Ends the grace period of a cluster, since its mirrors need not be removed any more, or their removal has ended. */
+  /**
+   * Ends the grace period of a cluster, because its mirrors need not be removed any more, or their removal has ended.
+   */
   end(cluster: string): void {
     this.#goneMs.delete(cluster);
     this.#unlinked.delete(cluster);

@@ -1,8 +1,9 @@
 /**
- * Keeps the mirrors of a cluster for an invalid Link that was never served (rule E9). This happens when the Link that
- * the mirrors were made for is deleted or names another cluster, and no other Link has the cluster. The Lease of the
- * invalid Link then records the cluster, so that the Link that the mirrors were made for can be served for another
- * cluster. When the invalid Link becomes valid, it is served with these mirrors. When it is deleted, they are removed.
+ * Keeps the mirrors of a cluster for an invalid Link that names the cluster and was never served (rule E9). The mirrors
+ * were made for a former Link, which is deleted or names another cluster now, and no other Link has the cluster. The
+ * Lease of the invalid Link then records the cluster, so that the former Link can be served for another one. When the
+ * invalid Link becomes valid, it is served with these mirrors. When the invalid Link is deleted, the mirrors are
+ * removed.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -46,8 +47,8 @@ export class Keeping {
   }
 
   /**
-   * Acquires the Lease of the invalid Link, and deletes the probe Service of the Link that the mirrors were made for.
-   * That Link may need the name of its probe Service again when it is served for another cluster.
+   * Acquires the Lease of the invalid Link, and deletes the probe Service of the former Link. The former Link may need
+   * the name of its probe Service again when it is served for another cluster.
    */
   start(): void {
     const { source, log } = this.#env;
@@ -62,7 +63,7 @@ export class Keeping {
     });
   }
 
-  /** Stops the session. The mirrors stay, and the Lease is released, but still records their cluster. */
+  /** Stops the session. The mirrors stay. The Lease is released, but still records the cluster. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     await this.lease.release();
@@ -70,7 +71,7 @@ export class Keeping {
   }
 }
 
-/** Never called: mirrors stay as they are, and none is reconciled. */
+/** Throws an error. This function is never called, because kept mirrors are not reconciled. */
 function observeNothing(key: string): Observed {
   throw new Error(`${key} is not reconciled while it is kept`);
 }

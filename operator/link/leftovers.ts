@@ -34,10 +34,10 @@ const MAX_NAMED = 10;
 
 /**
  * Result of a removal. `complete`: nothing is left, and the Lease is deleted, or expires if it cannot be deleted.
- * `incomplete`: the Lease stays, since namespaces that cannot be read may hold more mirrors, or parts in ServiceImports
- * cannot be read. `interrupted`: the Lease stays, since the source cluster may have been restored from a backup after
- * the last check for leftovers began, so that this check must be made again. `stopped`: the removal was stopped before
- * its end.
+ * `incomplete`: the Lease stays, because namespaces that cannot be read may hold more mirrors, or parts in
+ * ServiceImports cannot be read. `interrupted`: the Lease stays, because the source cluster may have been restored from
+ * a backup after the last check for leftovers began. The check must be made again. `stopped`: the removal was stopped
+ * before its end.
  */
 export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 
@@ -80,8 +80,8 @@ export class Removal {
   }
 
   /**
-   * Returns findings for the status of the Link. The Link, or the one that had its name before, named this cluster. It
-   * is served once this removal has ended.
+   * Returns findings for the status of the Link of this name. That Link, or an earlier one of the same name, named this
+   * cluster before. The Link can be served once this removal has ended.
    */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which a Link of this name left, are being removed first`;
@@ -153,8 +153,8 @@ export class Removal {
       await this.lease.release();
       return this.#stopped.signal.aborted ? 'stopped' : 'incomplete';
     }
-    // The Lease is deleted only once all writes under way have been answered. This function is called right before the
-    // deletion.
+    // The Lease is deleted only once all writes under way have been answered. `isNothingLeft` is called right before
+    // the deletion.
     const isNothingLeft = (): boolean => interruptions.lastMs < readMs;
     await this.lease.remove(isNothingLeft).catch((error: unknown) => {
       this.#env.log.warn(
@@ -191,7 +191,7 @@ export class Removal {
 
   /**
    * Lists leftovers anew from the API server, and reports whether there are certainly none. If the answer to a creation
-   * was lost, a mirror may exist that no watch has shown yet. Without the Lease, nobody would ever find it.
+   * was lost, a mirror may exist that no watch has shown yet. Without the Lease, nobody would ever find such a mirror.
    */
   async #isCertain(): Promise<boolean> {
     const { source, log } = this.#env;

@@ -42,7 +42,7 @@ export interface LinkWork {
   findings(): SessionFindings;
 }
 
-/** What is known of the mirrors of a Link once they have been removed. */
+/** Findings for a Link without mirrors or members: they have been removed, or are another Link's. */
 const CLEARED: Pick<SessionFindings, 'mirrors' | 'federated'> = { mirrors: new Map(), federated: new Map() };
 
 export class Link implements LinkReport {
@@ -52,7 +52,7 @@ export class Link implements LinkReport {
   #accepted: Verdict = verdict('Unknown', 'Pending', '');
   #cluster = '';
   #work: LinkWork | undefined;
-  /** Whether what the status lists is no longer this Link's, and no session knows of other mirrors yet. */
+  /** Whether the mirrors that the status lists are no longer this Link's, and no session has reported mirrors since. */
   #isCleared = false;
 
   constructor(options: LinkOptions) {
@@ -136,8 +136,8 @@ export class Link implements LinkReport {
   }
 
   /**
-   * Stops writing the status, Events and metrics of the Link, since it is deleted or the operator ends. Resolves when
-   * no write is under way.
+   * Stops writing the status, Events and metrics of the Link, because the Link is deleted or the operator ends.
+   * Resolves when no write is under way.
    */
   async end(): Promise<void> {
     this.#ended.abort();
@@ -167,7 +167,8 @@ export class Link implements LinkReport {
     conditions: ReturnType<typeof linkStatus>['conditions'],
   ): void {
     const { metrics, name } = this.#options;
-    // One that is left to another controller is not ready for ever: an alert about that would have no remedy.
+    // A suspended Link is never ready, and an alert about it would have no remedy. Its condition `Ready` is not
+    // measured.
     const measured = conditions.filter(({ type, reason }) => type !== 'Ready' || reason !== 'Suspended');
     metrics.setConditions(name, this.#cluster, measured);
     if (this.#work === undefined) return;

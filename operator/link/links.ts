@@ -1,7 +1,7 @@
 /**
- * Decides which Link has which target cluster (rule E9). At most one Link has a cluster, and mirrors of the cluster are
- * written only for that Link. Pure: the result depends on all Links, valid or not, and on the cluster that each was
- * last served for. The same decision says whether the mirrors of a cluster may be removed.
+ * Decides which Link has which target cluster (rule E9), and whether the mirrors of a cluster may be removed. At most
+ * one Link has a cluster, and mirrors of the cluster are written only for that Link. Pure: the result depends on all
+ * Links, valid or not, and on the cluster that the Lease of each Link records.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
 import { Annotation, Value } from '../../crds/wire.ts';
@@ -26,9 +26,12 @@ export interface LinkRead {
   readonly spec: unknown;
   /** Whether the Link and its mirrors are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
-  /** The confirmation of held deletions that the Link has, valid or not; undefined if it has none (rule E6). */
+  /**
+   * Value of the annotation that confirms held deletions, even if the Link is invalid; undefined if there is none (rule
+   * E6).
+   */
   readonly confirmPrune?: string | undefined;
-  /** Condition `Accepted`, as far as it depends on whether the Link is valid. */
+  /** Condition `Accepted` as the validity of the Link alone decides it. */
   readonly accepted: Verdict;
 }
 
@@ -51,8 +54,8 @@ export type Assignment =
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
   /**
-   * A suspended Link has the cluster, or names it while its Lease records no other cluster, or its Lease records it (rule
-   * H9). Or no Link has the cluster, and no Lease records it.
+   * The cluster is left to a suspended Link (rule H9): the Link has the cluster, or its Lease records the cluster, or
+   * the Link names the cluster while its Lease records none. Or no Link has the cluster, and no Lease records it.
    */
   | { readonly do: 'nothing'; readonly suspended?: string };
 
@@ -80,8 +83,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
  * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
  * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names the
  * cluster has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease
- * records that cluster, and so has one that has exchanged clusters with others. A Link that a suspended one keeps from the
- * cluster ({@link formerOf}) has it only if no other Link can be served for it.
+ * records that cluster. The same holds for a valid Link that exchanges clusters with others ({@link isExchanged}). If a
+ * suspended Link keeps a Link from the cluster ({@link formerOf}), that Link has the cluster only if no other Link can
+ * be served for it.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links];
@@ -101,14 +105,20 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
 
 const invalid = new WeakMap<LinkRead, LinkRead>();
 
-/** Returns a Link as an invalid one, which stays what it was served as; the same one each time. */
+/**
+ * Returns a copy of a Link that counts as invalid, so that the Link keeps the cluster that its Lease records. Returns
+ * the same copy each time.
+ */
 function asInvalid(link: LinkRead): LinkRead {
   const known = invalid.get(link) ?? { ...link, settings: undefined };
   invalid.set(link, known);
   return known;
 }
 
-/** Returns the Link that has a cluster, or is to have it once no Lease of another records it any more. */
+/**
+ * Returns the best candidate for a cluster among some Links. Candidates are valid Links that name the cluster, and
+ * invalid Links whose Leases record it.
+ */
 function bestOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
   for (const link of links) {
@@ -120,8 +130,8 @@ function bestOf(cluster: string, links: Iterable<LinkRead>, served: Served): Lin
 }
 
 /**
- * Returns the age and the name of the Link that has a cluster; if none has it, those of the oldest Link that names it,
- * though it is invalid. Undefined if no Link names the cluster.
+ * Returns the age and the name of the Link that has a cluster. If no Link has the cluster, returns those of the oldest
+ * Link that names it, even if that Link is invalid. Undefined if no Link has or names the cluster.
  */
 export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: Served): Seniority | undefined {
   const all = [...links];
@@ -130,7 +140,10 @@ export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: 
   return link && { createdAt: link.createdAt, name: link.name };
 }
 
-/** What keeps a Link from the cluster that it names: its Lease is the only record of mirrors of another cluster. */
+/**
+ * A former cluster that keeps a Link from the cluster that it names. The Lease of the Link is the only record of the
+ * former cluster's mirrors.
+ */
 export interface Former {
   readonly cluster: string;
   /** Name of the suspended Link that these mirrors are left to. */
@@ -189,8 +202,9 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 }
 
 /**
- * Returns the names of other Links whose mirrors may need the same names as the mirrors of this Link. That is possible
- * if one of the two cluster names ends in `-` followed by the other: for example, `eu-west` and `west` (rule A7).
+ * Returns the names of other Links whose mirrors may need the same names as the mirrors of this Link. Two mirrors can
+ * need the same name if one of the two cluster names ends in `-` followed by the other: for example, `eu-west` and
+ * `west` (rule A7).
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);
@@ -225,7 +239,8 @@ export function acceptedOf(
     if (former !== undefined) return verdict('False', 'FormerClusterSuspended', formerText(former));
     return settings === undefined || overlaps.length === 0 ? accepted : { ...accepted, message: overlapText(overlaps) };
   }
-  // One that is valid, and is not served as it is, has exchanged its cluster with this one, or with more.
+  // A valid owner without settings is a copy that `asInvalid` made: it exchanges clusters with this Link, or with
+  // several.
   const isExchange = owner.settings === undefined && owner.accepted.status === 'True';
   const remedy = isExchange
     ? `, which waits for another Link to leave cluster "${owner.named ?? ''}": clusters cannot be exchanged between Links at once. Let each name its former cluster again; or delete one of them, and create it anew once the other is served`
@@ -250,15 +265,22 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
 const isOlder = (a: LinkRead, b: LinkRead): boolean =>
   a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 
-/** Returns the clusters whose Links select members of federated Services, and are to be served by their present spec. */
+/**
+ * Returns the clusters with a Link that selects members of federated Services and is to be served by its present spec.
+ */
 export const selectingClusters = (links: ReadonlyMap<string, LinkRead>, served: Served): readonly string[] =>
   clustersOf(links, served, ({ federatedServiceSelector }) => federatedServiceSelector !== undefined);
 
-/** Returns the clusters whose Links import the target's ServiceExports, and are to be served by their present spec. */
+/**
+ * Returns the clusters with a Link that imports the target's ServiceExports and is to be served by its present spec.
+ */
 export const importingClusters = (links: ReadonlyMap<string, LinkRead>, served: Served): readonly string[] =>
   clustersOf(links, served, ({ serviceExports }) => serviceExports);
 
-/** Suspended, invalid and refused Links are left out: nobody will hear what their targets export. */
+/**
+ * Returns the clusters of Links with certain settings. Leaves out suspended, invalid and refused Links, because no
+ * session will read their targets by these settings.
+ */
 const clustersOf = (
   links: ReadonlyMap<string, LinkRead>,
   served: Served,
@@ -273,8 +295,8 @@ const clustersOf = (
   });
 
 /**
- * Returns the clusters that are named by a Link that imports the target's ServiceExports. Suspended Links are included,
- * and so are all invalid Links.
+ * Returns the clusters that are named by Links that import the target's ServiceExports, or may import them. Suspended
+ * Links count if they import ServiceExports, and invalid Links always count.
  */
 export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ named, settings }) =>

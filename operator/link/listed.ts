@@ -15,9 +15,9 @@ interface ListingEnvironment {
 }
 
 /**
- * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must in each of these cases: a Link
- * has the cluster or keeps its mirrors; a suspended Link names the cluster, and its Lease records no other one; the
- * Lease of a suspended Link records the cluster; no Lease records it.
+ * Lists Links anew, and reports whether the mirrors of a cluster must stay. The mirrors must stay in each of these
+ * cases: a Link has the cluster or keeps its mirrors; a suspended Link names the cluster, and its own Lease records no
+ * cluster; the Lease of a suspended Link records the cluster; no Lease records the cluster.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(
@@ -32,8 +32,8 @@ export async function isLinked(
 }
 
 /**
- * Lists Links and Leases anew, and reports whether there are Links, but none names a cluster, and no Lease records it.
- * If there is no Link at all, all of them may have vanished at once.
+ * Lists Links and Leases anew. Reports whether there are Links, but no Link names this cluster, and no Lease records
+ * it. False if there is no Link at all, because all Links may have vanished at once.
  * @throws ApiError or ConnectionError if Links or Leases cannot be listed
  */
 export async function hasNoLink(

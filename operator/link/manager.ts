@@ -1,6 +1,6 @@
 /**
  * Runs the operator while it leads. Watches the source cluster, including Links and their Secrets. Once everything has
- * been listed, starts the work for the Links, and passes later changes on to it.
+ * been listed, starts the work for the Links, and passes later changes on to this work.
  */
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { aborted } from '../kube/abort.ts';
@@ -266,12 +266,13 @@ export class Manager {
 
   #linkChanged(name: string, before: LinkObject | undefined, after: LinkObject | undefined): void {
     if (isSameLink(before, after)) {
-      // Our own status writes restart nothing.
+      // Only fields that no session depends on have changed, for example by our own write of the status.
       this.#work?.clusters.statusChanged(name);
       return;
     }
     const isMadeAnew = after !== undefined && before !== undefined && after.metadata.uid !== before.metadata.uid;
-    // A list shows both at once. What was found of the one that is gone says nothing of the other.
+    // A list shows at once that a Link is gone and that a new one has its name. Findings about the old Link do not
+    // apply to the new one.
     if (isMadeAnew) this.#linkChanged(name, before, undefined);
     const former = this.#reads.get(name)?.named;
     if (after === undefined) this.#reads.delete(name);

@@ -1,8 +1,8 @@
 /**
  * Finds out whether Links can exist at all (rule E5, ADR 13). When a user deletes a Link, its mirrors are removed. But
  * when the CRD or the namespace of Links is deleted, Kubernetes deletes all Links, and nobody asked for the removal of
- * their mirrors. The API server shows the difference: in the second case it stops accepting new Links before it deletes
- * the first one.
+ * their mirrors. The API server shows the difference: in the second case, the API server stops accepting new Links
+ * before it deletes the first Link.
  */
 import { type Asking, servedVerbs } from '../kube/discovery.ts';
 import type { Resource } from '../kube/objects.ts';
@@ -13,9 +13,9 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Time in milliseconds after the operator last found that Links cannot exist, or that all of them may have vanished at
- * once. A Link that vanishes later counts as deleted by a user. One that vanishes earlier counts as lost together with
- * all others.
+ * Period in milliseconds that begins when the operator last finds that Links cannot exist, or that all Links may have
+ * vanished at once. A Link that vanishes within this period counts as lost together with all others. A Link that
+ * vanishes later counts as deleted by a user.
  */
 const BELATED_MS = 60_000;
 

@@ -50,7 +50,7 @@ export class Records {
   }
 
   /**
-   * Deletes those Leases of other Links that record a cluster, since the cluster has a new Link.
+   * Deletes the Leases of other Links that record a cluster, because the cluster has a new Link.
    * @param owner name of the new Link
    * @param isDue reports whether the Lease of a Link may be deleted
    * @yields the name of each of these other Links, even if its Lease stays because somebody else holds it
@@ -70,10 +70,10 @@ export class Records {
   }
 
   /**
-   * Reports whether a Link was removed by `linkspan unlink`, and not an earlier one of the same name. False if there is
-   * no Lease.
-   * @param goneMs when the Link was found to be gone, in milliseconds since the epoch, if its session has renewed the
-   *   Lease since then; undefined if it has no session
+   * Reports whether a person removed a Link with `linkspan unlink`. The removal of an earlier Link of the same name
+   * does not count. False if there is no Lease.
+   * @param goneMs when the Link was found to be gone, in milliseconds since the epoch. Undefined if the Link has no
+   *   session; a session renews the Lease even after the Link is gone
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, goneMs: number | undefined, signal: AbortSignal): Promise<boolean> {
@@ -100,8 +100,9 @@ export class Records {
 
   /**
    * Removes the user's confirmation of deletions from the Lease of a suspended Link. While the Link is suspended, the
-   * operator does not see Services come back and vanish again, and the confirmation is not for a second loss (rule E6).
-   * A Lease that somebody else holds is left alone: the confirmation is no longer read from it.
+   * operator does not see Services come back and vanish again, and one confirmation must not confirm a second loss
+   * (rule E6). A Lease that somebody else holds stays unchanged, because the operator no longer reads the confirmation
+   * from such a Lease.
    * @throws ApiError or ConnectionError if the Lease cannot be read or written
    */
   async revokeConfirmation(link: string, signal: AbortSignal): Promise<void> {
@@ -128,15 +129,16 @@ export class Records {
 }
 
 /**
- * Longest time, in milliseconds, between the time that `linkspan unlink` records on a Link's Lease, shortly before it
- * deletes the Link, and the time at which the operator finds the Link gone. It leaves room for a difference between
- * their clocks.
+ * Longest time, in milliseconds, from the time that `linkspan unlink` records on a Link's Lease to the time at which
+ * the operator finds the Link gone. The command deletes the Link shortly after the recorded time. The rest is room for
+ * a difference between the clocks of the command and the operator.
  */
 const UNLINKING_MS = 60_000;
 
 /**
- * Reports whether a Lease records that a person removed its Link with `linkspan unlink`. A record of an earlier Link of
- * the same name does not count: the Lease has been renewed since that record, and the Link was found to be gone later.
+ * Reports whether a Lease records that a person removed its Link with `linkspan unlink`. A record does not count if it
+ * is about an earlier Link of the same name. In that case, the Lease was renewed after the record, and `goneMs` is
+ * undefined or more than {@link UNLINKING_MS} after the record.
  * @param goneMs as for {@link Records.isUnlinked}
  */
 export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean {
@@ -171,7 +173,7 @@ export function recordedClusters(leases: readonly Lease[]): Map<string, string> 
   );
 }
 
-/** Reports whether somebody else holds a Lease, who may still write. */
+/** Reports whether somebody else holds a Lease, and may still write. */
 function isAnothers({ spec }: Lease, { config, hasCeased }: LeaseEnvironment): boolean {
   const holder = spec?.holderIdentity ?? '';
   return holder !== '' && holder !== config.identity && !hasCeased(holder);

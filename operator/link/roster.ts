@@ -1,7 +1,7 @@
 /**
  * Keeps one {@link Link} for each Link of the source cluster, until that Link is deleted. Whether a Link is accepted
- * depends on all other Links. This is decided when the Link is read, and again when a change of another Link may alter
- * the result.
+ * depends on all other Links. The roster decides it when the Link is read, and again when a change of another Link may
+ * alter the result.
  */
 import type { Link } from './link.ts';
 import { acceptedOf, formerOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
@@ -11,7 +11,7 @@ export interface RosterOptions {
   readonly reads: ReadonlyMap<string, LinkRead>;
   /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** Creates the {@link Link} of this name. It is used until the Link is deleted. */
+  /** Creates the {@link Link} of this name, which is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;
 }
 
@@ -55,8 +55,8 @@ export class Roster {
   }
 
   /**
-   * Decides anew whether each Link that names a cluster, or whose Lease records it, is accepted, since another Link may
-   * have the cluster now.
+   * Decides anew whether each Link that names a cluster, or whose Lease records it, is accepted, because another Link
+   * may have the cluster now.
    */
   judge(cluster: string): void {
     const { reads, served } = this.#options;
@@ -70,7 +70,7 @@ export class Roster {
   }
 
   /**
-   * Schedules a write of the status of a Link, since the status may have changed.
+   * Schedules a write of the status of a Link, because the status may have changed.
    * @param name name of the Link; undefined for all Links
    */
   statusChanged(name?: string): void {

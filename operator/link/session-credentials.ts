@@ -1,5 +1,6 @@
 /**
- * Sets up the credentials of a Link with the operator's settings. Metrics show when their token expires and is renewed.
+ * Sets up the credentials of a Link with the operator's settings. Metrics show when the token of these credentials
+ * expires, and when it is renewed.
  */
 import { Default } from '../../crds/wire.ts';
 import { fenced } from '../runtime/fence.ts';
@@ -8,8 +9,9 @@ import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 /**
- * Returns the command that mints credentials for a Link, without the contexts of the clusters. It names the Link, since
- * the context of the target may have another name, and each namespace that is not the default (rule P4).
+ * Returns the command that mints credentials for a Link, without the contexts of the clusters. The command names the
+ * Link, because the context of the target may have another name. It also names each namespace that is not the default
+ * (rule P4).
  */
 export const mintCommand = (
   link: string,

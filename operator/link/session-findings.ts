@@ -61,7 +61,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     someHeld: held.some,
     notAdmitted: settings.importPolicy && findNotAdmitted(settings, exports.target.notAdmitted()),
     heldBy: lease.heldBy,
-    // Until the target has been read, the status keeps what was last reported.
+    // Until the target has been read, and while the Lease is not held, the status keeps its present entries.
     mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,
     federated: party.statuses,
   };
@@ -81,7 +81,8 @@ function reachable({ reachability, party }: SessionParts): Verdict | undefined {
 
 /**
  * Returns condition `Synced`: False if something prevents the work; undefined while the work is merely unfinished, or
- * while the source cluster cannot be read. It may have been restored from a backup then, and lack what was written.
+ * while the source cluster cannot be read. A source cluster that cannot be read may have been restored from a backup,
+ * and lack objects that the operator wrote.
  */
 function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
   const { problem } = lease;

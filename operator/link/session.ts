@@ -163,8 +163,8 @@ export class Session implements GatewayListener {
 
   /**
    * Returns what the session knows of a target Service (rule J3). The first call for a Service in flat mode starts the
-   * reading of slices for all Services in flat mode. If it is not certain that a Service is gone, the target is asked:
-   * mirrors ask only while the Lease is held.
+   * reading of slices for all Services in flat mode. If it is not certain that the Service is gone, this call asks the
+   * target, because mirrors ask only while the Lease is held.
    */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);
@@ -249,8 +249,9 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Called before the session is stopped because the Link is left to another controller. Until it is served again,
-   * nobody sees what comes back and is lost again, so that a confirmed loss confirms nothing any more (rule E6).
+   * Revokes the confirmation of a loss. Called before the session stops because the Link is suspended. While the Link
+   * is suspended, the operator does not see Services come back and vanish again, and one confirmation must not confirm
+   * a second loss (rule E6).
    */
   async revokeConfirmation(): Promise<void> {
     this.#exports.target.held.revoke();
@@ -297,14 +298,17 @@ export class Session implements GatewayListener {
     return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
   }
 
-  /** Returns the keys of an aspect of which something is being written for the cluster. */
+  /** Returns the keys of an aspect for which the operator is writing something, as far as they concern the cluster. */
   #underWay(aspect: DerivedAspect): Iterable<string> {
     const { imports, federations } = this.#env;
     if (aspect === 'mirrored') return this.#mirrors.underWay;
     return (aspect === 'members' ? federations : imports)?.underWayOf(this.cluster) ?? [];
   }
 
-  /** A namespace that was about to be created is not: another one may be. */
+  /**
+   * Called when a namespace that was about to be created is not created after all. The limit may admit another one
+   * instead.
+   */
   readonly #freed = (): void => {
     for (const key of this.#mirrors.keys()) if (this.#isWaiting(key)) this.#mirrors.add(key);
     this.#party.changedWaiting();
@@ -314,7 +318,7 @@ export class Session implements GatewayListener {
     return this.#mirrors.statuses.get(key)?.mirrored !== true;
   }
 
-  /** Enqueues everything, since something that all mirrors depend on has changed. */
+  /** Enqueues all keys, because something that all mirrors depend on has changed. */
   #enqueueAll(): void {
     const keys = this.#mirrors.keys();
     if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);

@@ -80,8 +80,8 @@ export class Sessions {
   }
 
   /**
-   * Applies the confirmation that a Link has, and nothing else of it: the Link may have become invalid, but a loss that
-   * is held meanwhile can be confirmed (rules E6, E7).
+   * Applies the annotation of a Link that confirms held deletions, and nothing else of the Link. The Link may have
+   * become invalid, but its user can still confirm a loss (rules E6, E7).
    */
   confirm(session: Session, { confirmPrune }: Pick<LinkRead, 'confirmPrune'>): void {
     const { confirmPrune: before, ...settings } = session.settings;
@@ -118,8 +118,8 @@ export class Sessions {
   }
 
   /**
-   * If a removal runs for a former Link of this name, makes it the `work` of the present Link, unless that has a session.
-   * The Link may have been created again after the removal began.
+   * If a removal runs for a former Link of this name, makes the removal the `work` of the present Link, unless the
+   * present Link has a session. The Link may have been created again after the removal began.
    */
   linkChanged(name: string): void {
     const link = this.#options.links.get(name);

@@ -1,6 +1,6 @@
 /**
- * The record, on a Link's Lease, of the spec that the Link is served by. The next leader serves the Link by this spec
- * if the Link is invalid by then (rule E7). A record that is read back is foreign data: it is used only if it is a
+ * Records the spec that a Link is served by on the Link's Lease. The next leader serves the Link by this spec if the
+ * Link is invalid by then (rule E7). A record that is read back is foreign data. The operator uses it only if it is a
  * valid spec of this very Link, and if nobody else has held the Lease since the record was written.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -12,15 +12,18 @@ import { type Note, noteOf, readNote } from '../../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 
-/** A Link as far as its record depends on it. `uid` tells it from a later Link of the same name. */
+/**
+ * The fields of a Link that are needed to read its record. `uid` distinguishes the Link from a later one of the same
+ * name.
+ */
 interface LinkObject {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly createdAt: string;
   /**
-   * Confirmation of held deletions that the Link has; undefined if it has none. The operator must know this
-   * confirmation, since it may confirm only one loss, and not a later one of the same keys (rule E6).
+   * Value of the Link's annotation that confirms held deletions; undefined if the Link does not have it. The operator
+   * must know the value, because a value confirms one loss, and not a later loss of the same keys (rule E6).
    */
   readonly confirmPrune?: string | undefined;
 }
@@ -39,7 +42,7 @@ export interface LastServed {
   readonly served: ServedSpec;
 }
 
-/** Returns what is to be recorded about a valid Link on its Lease. */
+/** Returns the record of a valid Link for the Link's Lease. */
 export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { readonly spec?: unknown }): ServedSpec => ({
   uid,
   generation,

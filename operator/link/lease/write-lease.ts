@@ -113,15 +113,16 @@ export class WriteLease {
   }
 
   /**
-   * Identity of the holder of the Lease if it is not this operator; undefined if it is, or if the holder is not known.
+   * Identity of the holder of the Lease, if the holder is somebody else than this operator. Undefined if this operator
+   * or nobody holds the Lease, or if the holder is not known.
    */
   get heldBy(): string | undefined {
     return this.#heldBy;
   }
 
   /**
-   * Why the Lease cannot be acquired, and what to do about it. Undefined if it can, if somebody else holds it, or if
-   * the problem passes by itself.
+   * Why the Lease cannot be acquired, and what to do about it. Undefined if nothing prevents the acquisition, if
+   * somebody else holds the Lease, or if the problem passes by itself.
    */
   get problem(): string | undefined {
     return this.#problem;

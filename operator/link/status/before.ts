@@ -1,7 +1,7 @@
 /**
- * Reads the present status of a Link. It is foreign data: anybody with permission can write it, and another version of
- * the CRD may allow more. Whatever does not have the expected form is left out, and no content causes an error (rule
- * G1).
+ * Reads the present status of a Link. The status is foreign data: anybody with permission can write it, and another
+ * version of the CRD may allow more. Whatever does not have the expected form is left out, and no content causes an
+ * error (rule G1).
  */
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';
 import type { MirrorServiceBefore } from '../../mirror/status.ts';
@@ -14,7 +14,7 @@ export type NotAdmittedCount = (typeof NOT_ADMITTED_COUNTS)[number];
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
-  /** The verdict of `status.gateway`, of whatever form; undefined if it has none. */
+  /** Value of `status.gateway.alive`, of any type; undefined if the field is missing. */
   readonly gatewayVerdict?: unknown;
   /** Those of {@link NOT_ADMITTED_COUNTS} that the status has. */
   readonly notAdmittedCounts?: readonly NotAdmittedCount[];

@@ -26,7 +26,7 @@ import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } fro
 /**
  * What is known about a Link. While the verdict for a condition is undefined, the status keeps that condition if it is
  * about the same generation of the Link as the findings. So an operator that starts does not overwrite the condition
- * with `Unknown`. A Link that is neither accepted nor served keeps none.
+ * with `Unknown`. A Link that is neither accepted nor served keeps no such condition.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
@@ -52,8 +52,8 @@ export interface SessionFindings extends GatewayFindings {
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
   /**
-   * Whether it is known that nothing prevents the work now, or that another holder of the Lease does it. A former reason
-   * why `Synced` is False is then over.
+   * Whether it is known that nothing prevents the work now, whether this operator or another holder of the Lease does
+   * it. A former reason why `Synced` is False is then over.
    */
   readonly isUnhindered: boolean;
   /** Number of deletions that the mass-deletion guard holds (rule E6). */
@@ -173,9 +173,9 @@ function federatedPatch(
 
 /**
  * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. While there is
- * no verdict on the gateway, the patch depends on the present status: the verdict that it has stays if `GatewayAlive`
- * is known for the settings that are served, and is removed otherwise, since it is about a former gateway. While no
- * address is known, those that the status has for these settings stay.
+ * no verdict on the gateway, the patch depends on the present status. The verdict in the status stays if condition
+ * `GatewayAlive` is known for the settings that are served. Otherwise the patch removes the verdict, because it is
+ * about a former gateway. While no address is known, the status keeps the addresses that it has for these settings.
  */
 function gatewayPatch(
   { gateway, gatewayAlive, generation, settingsGeneration = generation }: LinkFindings,
@@ -197,7 +197,7 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
   const written = (type: string): Condition | undefined =>
     before.conditions?.find((each) => each.type === type && each.observedGeneration === settingsGeneration);
   const kept = (type: string): Verdict | undefined => {
-    // What was found holds no longer while nobody looks.
+    // Former findings no longer hold while no session serves the Link.
     if (!findings.isServed && accepted.status === 'False') return NOT_SERVED;
     const is = written(type);
     return is?.message === NOT_SERVED.message ? undefined : is;
@@ -218,7 +218,10 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
   return { Ready: ready(all, findings, before), ...all };
 }
 
-/** Says which deletions are held, by as many names as leave room for the command that confirms them. */
+/**
+ * Returns the message that names held deletions. It has as many names as leave room for the command that confirms the
+ * deletions.
+ */
 function heldMessage(findings: LinkFindings, named = findings.someHeld): string {
   const { namespace, name, pruneHeld, confirmation = '' } = findings;
   const more = pruneHeld - named.length;

@@ -1,7 +1,7 @@
 /**
  * Decides when the status of one Link is written: soon after a change, together with all changes until then. A status
- * that could not be written is tried again after a growing delay, and a new status at once. `StatusPatch` decides
- * whether a write is needed, and makes it.
+ * that could not be written is tried again after a growing delay. A new status does not wait for that delay.
+ * `StatusPatch` decides whether a write is needed, and makes it.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
@@ -45,7 +45,7 @@ export class StatusWriter {
   readonly #signal: AbortSignal;
   readonly #periodMs: number;
   readonly #statuses: StatusPatch<LinkObject>;
-  /** The last status that was written: if the CRD drops conditions, it alone has their transition times. */
+  /** The last status that was written. If the CRD drops conditions, only this copy has their transition times. */
   #sent: LinkStatusPatch | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires, on the monotonic clock. */
@@ -53,7 +53,7 @@ export class StatusWriter {
   /** Content of the status that failed last, and when to try it again, on the monotonic clock. */
   #failed: { readonly content: string; readonly retryMs: number } | undefined;
   #failures = 0;
-  /** When a status is computed again at the earliest after one was tried, on the monotonic clock. */
+  /** Earliest time at which a status is computed again after a write was tried, on the monotonic clock. */
   #dueMs = 0;
   #writing = false;
   #written: Promise<void> = Promise.resolve();
@@ -137,7 +137,7 @@ export class StatusWriter {
     }
   }
 
-  /** The present status, with what the CRD drops of it. */
+  /** Returns the present status, with the fields that the CRD has dropped from the last one that was written. */
   #before(live: Fields): Fields {
     return live['conditions'] === undefined ? { ...this.#sent, ...live } : live;
   }
