@@ -1,7 +1,7 @@
 /**
- * Hides those exports of a target that the import policy of the Link does not admit (rules N1, N2, N4). They are
- * treated as if the target did not export them. Objects that were made from them are deleted without asking the target,
- * since nothing outside the policy may stay.
+ * Hides those exports of a target that the import policy of the Link does not admit (rules N1, N2, N4). The hidden
+ * exports are treated as if the target did not export them. Objects that were made from them are deleted without asking
+ * the target, because nothing outside the policy may stay.
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';

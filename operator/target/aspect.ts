@@ -1,7 +1,7 @@
 /**
  * An aspect is one kind of thing that a target exports: Services that are mirrored, members of federated Services, or
- * Services with a ServiceExport. Every aspect answers the same questions, so that whatever is derived from a target is
- * derived, and deleted, by the same rules.
+ * Services with a ServiceExport. Every aspect answers the same questions, so that all objects that are derived from a
+ * target are created and deleted by the same rules.
  */
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import type { Exported } from './read/exported.ts';
@@ -36,8 +36,8 @@ export interface Aspect<T> {
 /** Receives changes of one aspect. */
 export interface AspectListener {
   /**
-   * Called when Services may have changed. Also called when what may be derived from them has changed: a limit admits
-   * more or fewer of them, or a deletion is no longer held.
+   * Called when Services may have changed. Also called when a limit admits more or fewer of these Services, or when a
+   * deletion is no longer held.
    * @param keys keys of these Services
    */
   changed(keys: Iterable<string>): void;
@@ -86,7 +86,9 @@ export interface ServiceExports extends Aspect<Service> {
 /** Answers of a target about single Services. */
 export type Answers = Pick<Aspect<unknown>, 'confirms' | 'ask' | 'forget'>;
 
-/** Reports whether a target, asked for one Service, has confirmed what is seen of it. Asks the target if need be. */
+/**
+ * Reports whether a target, asked about one key, has confirmed what watches show for the key. If not, asks the target.
+ */
 export function isConfirmed(answers: Pick<Answers, 'confirms' | 'ask'>, key: string): boolean {
   if (answers.confirms(key)) return true;
   answers.ask(key);

@@ -30,7 +30,7 @@ export interface CredentialsOptions {
   readonly listed?: readonly string[] | undefined;
   /** Options for renewing tokens before they expire. @default - tokens are not renewed */
   readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;
-  /** Returns the command that mints credentials for the Link, but for the contexts of the clusters. */
+  /** Returns the command that mints credentials for the Link, without the contexts of the clusters. */
   readonly mint: () => string;
   readonly onVerdict: (found: Verdict) => void;
   /**
@@ -66,8 +66,8 @@ export class Credentials {
   /** Whether the credentials of the present Secret are not in use: they are still being tried, or they are invalid. */
   #pending = false;
   /**
-   * An expired token that the target has refused. The local clock alone does not prove that a token has expired, since
-   * the clock may be fast.
+   * An expired token that the target has refused. The local clock alone does not prove that a token has expired,
+   * because the clock may be fast.
    */
   #ended: AccountToken | undefined;
 

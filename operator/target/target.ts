@@ -4,7 +4,7 @@
  * so that a failing target affects no other Link.
  *
  * The mass-deletion guard counts the losses of all namespaces together (rule E6). If a list shows that one namespace
- * has lost Services, the others are listed anew, and until these lists are complete, no Service counts as gone.
+ * has lost Services, the other namespaces are listed anew. Until these lists are complete, no Service counts as gone.
  */
 import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
@@ -29,8 +29,8 @@ export interface TargetListener extends ExportListener, Pick<ReadingListener, 'h
    */
   relisted(what: 'services' | 'slices'): void;
   /**
-   * Called when everything that can be read has been listed and is being watched: the first time that this is so, and
-   * after each further attempt to read the target, such as another attempt to read a namespace that is forbidden.
+   * Called when everything that can be read has been listed and is being watched. Called again after each further
+   * attempt to read the target, for example another attempt to read a namespace that is forbidden.
    * @default - nothing is done
    */
   opened?(): void;

@@ -18,7 +18,7 @@ export interface CertainOptions<T> extends CountedOptions {
   /** Returns the keys from which objects have been derived in the source cluster. */
   readonly made: () => Iterable<string>;
   /**
-   * Reports whether a key is served already, so that the limit admits it before new ones.
+   * Reports whether a key is served already, so that the limit admits it before keys that are not served yet.
    * @default - reports whether {@link made} has the key
    */
   readonly isServed?: ((key: string) => boolean) | undefined;
@@ -83,12 +83,14 @@ export class Certain<T> extends Counted implements Aspect<T> {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }
 
-  /** Reports whether all lists and watches show that a key is gone, and the target has confirmed it since. */
+  /**
+   * Reports whether all lists and watches show that a key is gone, and the target has then confirmed that it is gone.
+   */
   isCertainlyGone(key: string): boolean {
     return this.isGone(key) && (this.#gone.has(key) || this.confirms(key));
   }
 
-  /** Asks the target about a key that all lists and watches show to be gone, unless that is certain. */
+  /** Asks the target about a key that all lists and watches show to be gone, unless the key is certainly gone. */
   askIfGone(key: string): void {
     if (this.isGone(key) && !this.isCertainlyGone(key)) this.ask(key);
   }

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Digest of one key, 32 bits. With ten thousand confirmed keys, the probability that another lost key has one of their
- * digests is two in a million.
+ * Digest of one key, 32 bits. With ten thousand confirmed keys, the probability that another lost key has the same
+ * digest as one of them is two in a million.
  */
 export type Digest = number;
 
@@ -20,7 +20,7 @@ export class Confirmed {
 
   /**
    * @param outdated called when the target exports a key again that is on record as confirmed. Until the record is
-   *   written anew, an operator that is started would take another loss of this key for confirmed
+   *   written anew, an operator that starts would treat another loss of this key as confirmed
    */
   constructor(outdated: () => void) {
     this.#outdated = outdated;
@@ -35,7 +35,7 @@ export class Confirmed {
     return this.#digests.size === 0 && this.#recorded.size === 0;
   }
 
-  /** Returns the digests to record. From now on, they are taken to be on record. */
+  /** Returns the digests to record. From now on, these digests count as recorded. */
   record(): ReadonlySet<Digest> {
     if (!this.isEmpty) this.#recorded = new Set(this.#digests);
     return this.#recorded;

@@ -1,10 +1,10 @@
 /**
- * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The cluster is asked
- * for that one ServiceExport. If it does not exist, the cluster is asked whether ServiceExports can be created. They
- * cannot while their CRD is being deleted, and such a deletion removes all ServiceExports before it removes the CRD.
- * ServiceExports that vanished with their CRD do not count as gone until some time after the CRD is back, or after a list
- * that shows none at all: they may have vanished with it while nobody here watched. Only list and discovery requests are
- * sent.
+ * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The operator asks the
+ * cluster for this one ServiceExport. If the ServiceExport does not exist, the operator asks whether ServiceExports can
+ * be created. They cannot be created while their CRD is being deleted, and the deletion of a CRD removes all
+ * ServiceExports before it removes the CRD. ServiceExports that vanished with their CRD count as gone only some time
+ * after the CRD is back. The same time passes after a list without any ServiceExport, because they may have vanished
+ * with their CRD while the operator did not watch. Only list and discovery requests are sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -95,7 +95,10 @@ export class ExportConfirmation {
     this.#rereads.forgetAll(isNeedless);
   }
 
-  /** Forgets all answers. Asks again about exports whose answer had not arrived yet, or was that the export exists. */
+  /**
+   * Forgets all answers. Asks again about exports whose answer had not arrived yet, and about exports that existed by
+   * their answer.
+   */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }
@@ -110,7 +113,7 @@ export class ExportConfirmation {
     return answer !== undefined && answer.object === undefined;
   }
 
-  /** Lists objects, and notes at once if the kind is not served, since a watch may notice that late. */
+  /** Lists objects, and notes at once if the kind is not served, because a watch may notice that late. */
   readonly #list: KubeClient['list'] = async (...asked) => {
     try {
       return await this.#client.list(...asked);

@@ -31,7 +31,7 @@ export const LOOKED_THROUGH = 1_000;
 
 /**
  * The losses of one aspect. Each aspect is counted by itself. If all aspects were counted together, an aspect with few
- * keys could lose all of them, and none would be held, since they are only a small part of all keys.
+ * keys could lose all of them, and no deletion would be held, because these keys are only a small part of all keys.
  */
 export class SortLosses {
   /** Returns a name for a key. It must differ from the names of all keys of other aspects. */
@@ -65,8 +65,8 @@ export class SortLosses {
   }
 
   /**
-   * Number of times that a key ceased to be held. It tells one loss from another: if the same keys are held again
-   * later, that is another loss.
+   * Number of times that a key ceased to be held. It distinguishes losses: if the same keys are held again later, they
+   * are another loss.
    */
   get letGo(): number {
     return this.#letGo;
@@ -94,11 +94,12 @@ export class SortLosses {
 
   /**
    * Notes that one key has changed.
-   * @returns whether the key was held and no longer is, since the target exports it again
+   * @returns whether the key was held and no longer is, because the target exports it again
    */
   changed(key: string, state: ExportState): boolean {
     if (state === 'gone') {
-      // The next list counts such a key together with the keys that it lacks itself.
+      // A held key stays held. The next list counts a key in `#lacked` together with the other keys that the list
+      // lacks.
       if (!this.#held.has(key) && !this.#lacked.has(key)) this.#leaving.add(key);
       return false;
     }
@@ -149,7 +150,7 @@ export class SortLosses {
     const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
     const isMore = going.some((key) => !this.#held.has(key));
     for (const key of going) this.#held.add(key);
-    // What this list says nothing of, such as a key of another namespace, the next one may still lack.
+    // A key stays in `#lacked` if this list does not show it as exported: the next list may lack the key too.
     for (const key of this.#lacked) if (isOver(key) || this.#held.has(key)) this.#lacked.delete(key);
     for (const key of gone) if (!this.#held.has(key)) this.#lacked.add(key);
     return { released, isMore };
@@ -190,7 +191,7 @@ export class Losses {
    */
   #former = '';
 
-  /** @param outdated called when the record of what was confirmed must be written anew, as {@link Confirmed} says */
+  /** @param outdated called when the record of confirmed keys must be written anew; see {@link Confirmed} */
   constructor(outdated: () => void = () => undefined) {
     this.confirmed = new Confirmed(outdated);
   }
@@ -247,7 +248,8 @@ export class Losses {
   }
 
   /**
-   * Reports whether a text confirms the held deletions. If so, they are remembered as confirmed, but are still held.
+   * Reports whether a text confirms the held deletions. If so, remembers these deletions as confirmed, but still holds
+   * them.
    */
   confirming(confirmed: string | undefined): boolean {
     // Names are hashed only if their number is that of the confirmation.

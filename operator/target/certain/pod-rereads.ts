@@ -1,7 +1,7 @@
 /**
- * Asks a target for the hostnames in the slices of a Service before what stands for one of its pods is deleted: an
- * endpoint mirror, or a Service of a ServiceImport (rules D5, D11). One paged list covers all slices of the Service, even
- * those that are not watched.
+ * Asks a target for the hostnames in the slices of a Service, before an object that stands for one of the Service's
+ * pods is deleted: an endpoint mirror, or a Service of a ServiceImport (rules D5, D11). One paged list covers all
+ * slices of the Service, even those that are not watched.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -29,7 +29,7 @@ type Hostnames = ReadonlySet<string>;
 /** The methods of a client that are used to ask the target. */
 type Asking = Pick<KubeClient, 'listEach'>;
 
-/** Slices in one page. Pages are small, since a slice has up to 1,000 endpoints. */
+/** Slices in one page. Pages are small, because a slice has up to 1,000 endpoints. */
 const PAGE_SIZE = 50;
 
 export class PodRereads extends Questions<Hostnames, Asking> implements PodAnswers {

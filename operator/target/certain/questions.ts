@@ -1,8 +1,9 @@
 /**
- * Questions that a target must answer before something is deleted, and its answers. Watches and lists differ in age, so
- * what they show is compared with an answer.
+ * Questions that a target must answer before something is deleted, and the target's answers. Watches and lists may be
+ * out of date, so the operator compares them with an answer.
  *
- * An answer is kept until it is forgotten. Until then the target is not asked again, whatever it answered.
+ * An answer is kept until the caller forgets it. Until then, the target is not asked about the key again, even if its
+ * answer differs from what the watches show.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import { ApiError } from '../../kube/errors.ts';
@@ -61,7 +62,7 @@ export class Questions<A, C> {
     return this.#answers.get(key);
   }
 
-  /** Forgets the answer about a key. An answer that is under way will be ignored, since it may be out of date. */
+  /** Forgets the answer about a key. An answer that is under way will be ignored, because it may be out of date. */
   forget(key: string): void {
     this.#asked.delete(key);
     this.#answers.delete(key);

@@ -1,7 +1,7 @@
 /**
- * Reads objects once more before what is derived from them is deleted. A Service may have left one watch before it
- * enters another, and a list may be older than what another watch has shown. So the target is asked for the one object,
- * and its answer is compared with what the watches show.
+ * Reads an object once more before the objects that are derived from it are deleted. A Service may have left one watch
+ * before it enters another, and a list may be older than the events of another watch. The operator therefore asks the
+ * target for this one object, and compares the answer with what the watches show.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../../kube/objects.ts';
@@ -22,7 +22,7 @@ export interface Answer<T extends KubeObject> {
   readonly object: T | undefined;
 }
 
-/** Reports whether two objects of one name are the same version of it, or neither is there. */
+/** Reports whether two objects of the same name have the same resourceVersion, or neither object exists. */
 export const isSameVersion = (a: KubeObject | undefined, b: KubeObject | undefined): boolean =>
   a?.metadata.resourceVersion === b?.metadata.resourceVersion;
 

@@ -1,6 +1,6 @@
 /**
- * Limits the bytes of everything that is derived from one Link (rule E10). Existing objects stay, and new ones are
- * admitted in order of arrival. Those that were refused are tried again when there is room.
+ * Limits the total size, in bytes, of all objects that are derived from one Link (rule E10). Existing objects stay, and
+ * new objects are admitted in order of arrival. Keys whose objects were refused are tried again when there is room.
  */
 
 export interface VolumeOptions {
@@ -45,8 +45,8 @@ export class Volume {
 
   /**
    * Reports whether all objects that are derived from a target Service may take this many bytes, and counts these bytes
-   * if so. This is so in three cases: the total stays within the limit, the objects take no more bytes than before, or
-   * the objects exist already and their size was not known.
+   * if so. The objects may take the bytes in three cases: the total stays within the limit, the objects take no more
+   * bytes than before, or the objects exist already and their size was not known.
    */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());

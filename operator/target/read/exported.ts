@@ -9,8 +9,8 @@ export interface Exported {
 }
 
 /**
- * Returns an exported Service and its mode; undefined if no selector selects the Service. If both do, flat mode wins
- * (rule A1).
+ * Returns an exported Service and its mode; undefined if no selector selects the Service. If the selectors of both
+ * modes select it, flat mode wins (rule A1).
  * @param gateway the Service, if the selector of gateway mode selects it
  * @param flat the Service, if the selector of flat mode selects it
  */

@@ -1,6 +1,6 @@
 /**
- * Reads objects of the MCS API and the About API. They are checked against schemas, since a target is not trusted and
- * may have other CRDs under these names, and are reduced to the fields that are used.
+ * Reads objects of the MCS API and the About API. Checks the objects against schemas, because a target is not trusted
+ * and may have other CRDs under these names. Reduces the objects to the fields that are used.
  */
 import { CLUSTER_ID_KINDS, IMPORT_KINDS } from '../../../crds/derived-kinds.ts';
 import type { ClusterProperty as ClusterPropertyFields } from '../../../crds/mcs/cluster-property/types.gen.ts';
@@ -49,7 +49,7 @@ export function readServiceExport({ metadata, spec, status }: ServiceExport): Se
 export const readTargetExport = (object: ServiceExport): Read<ServiceExport> =>
   read('ServiceExport', checkExport(object), object, readServiceExport);
 
-/** Maximum length of the id of a cluster, in characters. It is that of a DNS label. */
+/** Maximum length of the id of a cluster, in characters: the maximum length of a DNS label. */
 const MAX_ID = 63;
 
 const checkClusterId = compile<ClusterProperty>(
@@ -79,7 +79,7 @@ export const readClusterId = (object: ClusterProperty): Read<ClusterProperty> =>
     spec: { value: spec.value },
   }));
 
-/** Returns an object with the field if its value is valid, and an empty one otherwise. */
+/** Returns an object that has only the given field if the value is valid, and an empty object otherwise. */
 export const validated = <K extends string, T>(
   field: K,
   check: (value: unknown) => { readonly ok: true; readonly value: T } | { readonly ok: false },

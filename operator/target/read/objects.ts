@@ -1,6 +1,6 @@
 /**
- * Reads Services and EndpointSlices of a target. They are checked against the schema of the API, since a target is not
- * trusted, and reduced to the fields that are used, since a target may have thousands of objects.
+ * Reads Services and EndpointSlices of a target. Checks the objects against the schema of the API, because a target is
+ * not trusted. Reduces the objects to the fields that are used, because a target may have thousands of objects.
  */
 import { isIP } from 'node:net';
 import { type Checked } from '../../../crds/field-error.ts';
@@ -25,7 +25,7 @@ export const readExportedService = (object: Service): Read<Service> =>
   read('Service', checkExportedService(object), object, trimExportedService);
 
 /**
- * Reads a slice of an exported Service. Keeps the addresses of the pods, since clients in other clusters connect to
+ * Reads a slice of an exported Service. Keeps the addresses of the pods, because clients in other clusters connect to
  * them (rule K3).
  */
 export const readExportedSlice = (object: EndpointSlice): Read<EndpointSlice> =>
@@ -42,8 +42,8 @@ export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
 
 /**
- * Returns a list with the key, `namespace/name`, of the Service that a slice belongs to; an empty list if there is
- * none.
+ * Returns a list with the key, `namespace/name`, of the Service that a slice belongs to; an empty list if the slice
+ * names no Service.
  */
 export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
   const service = slice?.metadata.labels?.[Label.serviceName];

@@ -1,22 +1,22 @@
 /**
- * The memory that several lists take together, where the target decides how many there are: what each of them takes
- * counts towards the limit of all (rule E10).
+ * Adds up the bytes that several lists take. The target decides how many lists there are, so the bytes of each list
+ * count towards one limit for all of them (rule E10).
  */
 import type { KubeObject } from '../../kube/objects.ts';
 import type { Sink } from '../../runtime/store.ts';
 
-/** What one list takes of it. */
+/** The share of one list in these bytes. */
 export interface Share {
   /** Sets how many bytes the list takes. */
   take(bytes: number): void;
-  /** Takes nothing any more: nobody reads the list. */
+  /** Ends the share, because nobody reads the list any more. Later calls of {@link take} have no effect. */
   leave(): void;
 }
 
 export class SharedBytes {
   #bytes = 0;
 
-  /** What all take together. */
+  /** Number of bytes that all lists take together. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -39,7 +39,7 @@ export class SharedBytes {
   }
 }
 
-/** Returns a sink that weighs what all take together, as their limit is meant. */
+/** Returns a sink whose `bytes` are those of all lists together, so that one limit applies to all of them. */
 export function sharing<T extends KubeObject>(sink: Sink<T>, all: SharedBytes): Sink<T> & Pick<Share, 'leave'> {
   const share = all.share();
   const counted =

@@ -1,4 +1,6 @@
-/** Rotates the CA certificates of an API server: each old one stays beside the new ones until it expires. Pure. */
+/**
+ * Rotates the CA certificates of an API server: each old certificate stays beside the new ones until it expires. Pure.
+ */
 import type { X509Certificate } from 'node:crypto';
 import { certificate } from '../../kube/access/pem.ts';
 

@@ -68,8 +68,8 @@ export interface RenewalOptions {
 const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
 /**
- * Longest single wait, in milliseconds. After it, the wall clock is read again: timers stand still while a machine is
- * paused, and the token goes on ageing. To wake up once a minute for each Link costs nothing.
+ * Longest single wait, in milliseconds. After each wait, the wall clock is read again, because timers stand still while
+ * a machine is paused, but the token goes on ageing. Waking up once a minute for each Link costs nothing.
  */
 const MAX_WAIT_MS = 60_000;
 
@@ -101,8 +101,8 @@ export class Renewal {
   }
 
   /**
-   * Ends the wait until the renewal is due, since the target has refused the token. It does not shorten the delay after a
-   * failed attempt, and does nothing if other software manages the Secret.
+   * Ends the wait until the renewal is due, because the target has refused the token. Does not shorten the delay after
+   * a failed attempt. Does nothing if other software manages the Secret.
    */
   hurry(): void {
     this.#hurry.abort();
@@ -120,7 +120,7 @@ export class Renewal {
       return;
     }
     const dueMs = renewalMs(inUse.token, random(), part);
-    // What prevented the renewal of former credentials says nothing of these.
+    // A problem that prevented the renewal of former credentials does not concern these credentials.
     if (Date.now() < dueMs) this.#found(undefined);
     const hurry = this.#hurry.signal;
     while (!hurry.aborted && !signal.aborted && Date.now() < dueMs) {
@@ -161,7 +161,8 @@ export class Renewal {
 }
 
 /**
- * Writes once the Lease is certainly held. Until then nothing has failed (rule H4), and no other token is asked for.
+ * Writes once this replica certainly leads. Until then, the renewal has not failed (rule H4), and the operator does not
+ * ask for another token.
  * @throws the reason of the signal if it aborts
  */
 async function whenSent(write: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
@@ -179,8 +180,8 @@ async function whenSent(write: () => Promise<unknown>, signal: AbortSignal): Pro
 
 /**
  * Asks the target for another token of the same account, checks the token, and returns it.
- * @throws Error if the target gives none, or one that never ends, belongs to another account, or does not end later
- *   than the present one
+ * @throws Error if the target gives no token, or gives a token that never ends, belongs to another account, or does not
+ *   end later than the present token
  */
 async function askForSuccessor(client: AskedTarget, token: AccountToken, signal: AbortSignal): Promise<string> {
   const { namespace, account: name } = token;

@@ -1,6 +1,6 @@
 /**
- * Puts a new token and the present CA certificates into the kubeconfig of a credentials Secret. Nothing else in it
- * changes. Pure.
+ * Puts a new token and the present CA certificates into the kubeconfig of a credentials Secret. Nothing else in the
+ * kubeconfig changes. Pure.
  */
 import { dump } from 'js-yaml';
 import { formatFieldErrors } from '../../../crds/field-error.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads what one cluster exports by the MCS API, with one client: ServiceExports, their Services and slices, and the id
  * that the cluster claims. The CRDs are optional. ServiceExports that cannot be read count as unknown, not as empty; a
- * ClusterProperty that could never be read counts as none (rule K5). Reading them is retried without limit.
+ * ClusterProperty that could never be read counts as none (rule K5). Reads that fail are retried without limit.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';
@@ -150,7 +150,7 @@ export class ClusterExports implements ServiceExports {
 
   /**
    * The id that the cluster claims. Undefined while it is not known; null if the cluster claims no valid id, or if its
-   * ClusterProperty cannot be read and never was.
+   * ClusterProperty could never be read.
    */
   get claimedId(): string | null | undefined {
     return this.#identity.claimed;
@@ -188,14 +188,15 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Reports whether the cluster, asked about this key, has confirmed what {@link get} returns. If that is undefined,
-   * either the ServiceExport does not exist, and did not vanish with its CRD a short time ago, or it exists and its
-   * Service does not. A namespace that is not read exports nothing, so nothing is asked about it.
+   * Reports whether the cluster, asked about this key, has confirmed what {@link get} returns. If {@link get} returns
+   * undefined, the cluster has confirmed one of two things: the ServiceExport does not exist, and did not vanish with
+   * its CRD a short time ago; or the ServiceExport exists, and its Service does not. A namespace that is not read
+   * exports nothing, so the cluster is not asked about it.
    */
   confirms(key: string): boolean {
     const { namespace } = splitKey(key);
     if (this.exportOf(key) !== undefined) return this.#servicesOf(key)?.confirms(key) === true;
-    // What is in a namespace that is not read is not exported.
+    // A namespace that is not read exports nothing.
     if (!this.#namespaces.includes(namespace)) return this.#namespaces.isCounted(namespace);
     return this.#namespaces.isCounted(namespace) && this.#confirmation.confirmsNone(key);
   }
@@ -215,7 +216,8 @@ export class ClusterExports implements ServiceExports {
     this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
 
   #relisted(namespace: string | undefined, first: boolean, lost: number): void {
-    // They may have vanished with their CRD before anybody read them here, or while the watch was interrupted.
+    // ServiceExports may have vanished with their CRD before the operator read them, or while the watch was
+    // interrupted.
     if ((first || lost > 0) && this.size === 0) this.#confirmation.missing();
     this.#confirmation.askAnew();
     for (const other of this.#namespaces.listed(namespace, lost)) this.#exports.relist(other);
@@ -223,7 +225,8 @@ export class ClusterExports implements ServiceExports {
 
   #stateChanged(): void {
     const unreadable = this.#namespaces.reconsider();
-    // While it is not known what is exported, nothing is deleted, so no question is needed.
+    // While the exports of a namespace are not known, nothing that depends on them is deleted, so no question is
+    // needed.
     this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));
     if (this.#exports.isMissing) this.#confirmation.missing();
     else for (const key of this.keys()) this.#confirmation.saw(key);
@@ -238,7 +241,7 @@ export class ClusterExports implements ServiceExports {
     this.#options.listener.changed(key);
   }
 
-  /** Logs whether the exports can be read. Called when that has changed. */
+  /** Logs whether the exports can be read. Called when the obstacle to reading them has changed. */
   #logReadable(obstacle: ReadObstacle | undefined): void {
     const { log, about } = this.#options;
     if (obstacle === undefined) {
@@ -302,7 +305,7 @@ export class ClusterExports implements ServiceExports {
   /** Options of the watches of all optional kinds. */
   get #common(): Omit<OptionalKindOptions, 'partitions'> {
     const { client, timings, interruptions, log } = this.#options;
-    // A cluster that exports nothing by the MCS API need not let the operator read these kinds.
+    // The level is `info`: a cluster that exports nothing by the MCS API need not let the operator read these kinds.
     return { client, timings, interruptions, maxBytes: MAX_BYTES, level: 'info', log };
   }
 

@@ -1,7 +1,7 @@
 /**
  * Tracks the namespaces whose ServiceExports are read, one by one or all together. The mass-deletion guard counts the
- * losses of all of them together (rule E6). If a list shows that one namespace has lost exports, the others are listed
- * anew, and until these lists are complete, no export counts as gone. This module sends no requests.
+ * losses of all these namespaces together (rule E6). If a list shows that one namespace has lost exports, the other
+ * namespaces are listed anew. Until these lists are complete, no export counts as gone. This module sends no requests.
  */
 import type { KindState } from '../../runtime/optional-kind.ts';
 
@@ -16,7 +16,7 @@ export class ExportNamespaces {
 
   /**
    * @param namespaces namespaces that are read; undefined for all
-   * @param stateIn returns whether the exports of such a namespace can be read
+   * @param stateIn returns whether the exports of a namespace that is read can be read now
    */
   constructor(namespaces: readonly string[] | undefined, stateIn: (namespace: string) => KindState) {
     this.#namespaces = namespaces;
@@ -63,8 +63,8 @@ export class ExportNamespaces {
   }
 
   /**
-   * Called when namespaces may have become readable or unreadable. A namespace that cannot be read is no longer waited
-   * for, even if its exports are being listed anew.
+   * Called when namespaces may have become readable or unreadable. The count of losses no longer waits for a namespace
+   * that cannot be read, even if its exports are being listed anew.
    * @returns the namespaces that cannot be read
    */
   reconsider(): readonly string[] {

@@ -1,7 +1,7 @@
 /**
  * Watches what a target cluster, or one namespace of it, exports to one Link: Services by the selectors of the Link,
- * and their EndpointSlices. Nothing else is watched, so that what is not exported costs nothing. Members of federated
- * Services have a watch of their own: a Service may be both exported and a member.
+ * and their EndpointSlices. Nothing else is watched, so that Services that are not exported cost nothing. Members of
+ * federated Services have a watch of their own: a Service may be both exported and a member.
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -38,7 +38,7 @@ export interface ExportWatchOptions extends WatchSettings {
 type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'listener'>;
 
 export class ExportWatch {
-  /** Exported Services with their modes; flat mode wins (rule A1). */
+  /** Exported Services with their modes. If the selectors of both modes select a Service, flat mode wins (rule A1). */
   readonly mirrored: WatchedAspect<Exported>;
   /** The Services that are selected as members. */
   readonly members: WatchedAspect<Service>;
@@ -169,7 +169,7 @@ export class ExportWatch {
         listener: { service: member, slices },
       });
     }
-    // Without a selector nothing is exported, which is known without a request.
+    // Without a selector, it is known without a request that nothing is exported.
     if (this.#all.length === 0) this.#options.lists.relisted(false);
   }
 

@@ -2,9 +2,9 @@
  * Watches the Services that ServiceExports name, in a cluster or in one of its namespaces, and the slices of these
  * Services.
  *
- * The watch covers all Services, since the Service of a new export is needed at once; few fields of each are kept.
- * Slices are found by the names of the exported Services, since every slice that names such a Service counts, whoever
- * created the slice.
+ * The watch covers all Services, because the Service of a new export is needed at once. Few fields of each Service are
+ * kept. Slices are found by the names of the exported Services, because every slice that names such a Service counts,
+ * whoever created the slice.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import {
@@ -37,7 +37,9 @@ export interface ExportedListener {
   changed(key: string): void;
   /** Called when Services were listed anew, before {@link changed} is called for the changes that the list shows. */
   relisted(): void;
-  /** Called when a question about a Service has failed for the first time. It is asked again, without limit. */
+  /**
+   * Called when a question about a Service has failed for the first time. The question is asked again, without limit.
+   */
   unanswered(key: string, error: unknown): void;
 }
 
@@ -99,9 +101,9 @@ export class ExportedServices {
   }
 
   /**
-   * Reports whether the cluster, asked for this exported Service, has answered what the watch shows, even if only that
-   * it does not exist. The watch alone proves nothing: it may be behind the watch of exports, and a list may be older
-   * still.
+   * Reports whether the cluster, asked for this exported Service, has confirmed what the watch shows: a version of the
+   * Service, or that the Service does not exist. The watch alone proves nothing, because it may be behind the watch of
+   * exports, and a list may be older still.
    */
   confirms(key: string): boolean {
     const answer = this.#rereads.answer(key);
@@ -124,7 +126,7 @@ export class ExportedServices {
     return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
   }
 
-  /** Schedules a new choice of the slices to watch, since exports have changed. */
+  /** Schedules a new choice of the slices to watch, because exports have changed. */
   reconsider(): void {
     this.#slices.reconsider();
   }

@@ -59,7 +59,7 @@ export interface ExportListener {
   /** Called when the target has answered a question about a member. @default - nothing is done */
   memberAnswered?(key: string): void;
   /**
-   * Called when a question about a Service has failed for the first time. It is asked again, without limit.
+   * Called when a question about a Service has failed for the first time. The question is asked again, without limit.
    * @default - nothing is done
    */
   unanswered?(key: string, error: unknown): void;

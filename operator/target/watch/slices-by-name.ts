@@ -1,7 +1,7 @@
 /**
  * Watches EndpointSlices by the names of their Services, for Services whose slices a watch by labels does not find. The
- * names are spread over several watches, since one query with all of them would exceed the URL length that servers and
- * proxies accept.
+ * names are spread over several watches, because one query with all of them could exceed the URL length that servers
+ * and proxies accept.
  *
  * Changes are collected for a moment before names are chosen, so that many changes cost one new watch.
  */
@@ -26,7 +26,7 @@ export interface WatchedShard {
   /** Names of the Services. */
   readonly names: ReadonlySet<string>;
   readonly labelSelector: string;
-  /** What all watches take together: the target decides how many there are. */
+  /** Bytes that all these watches take together. The target decides how many watches there are. */
   readonly shared: SharedBytes;
 }
 
@@ -43,7 +43,10 @@ export interface SlicesByNameOptions {
 }
 
 interface Shard {
-  /** Number of the watch. No two that run have the same, since their states are kept by it. */
+  /**
+   * Number of the watch. Watches that run at the same time have different numbers, because their states are kept by
+   * number.
+   */
   readonly number: number;
   readonly names: ReadonlySet<string>;
   readonly watched: WatchedStore<EndpointSlice>;
@@ -67,7 +70,7 @@ export class SlicesByName {
   readonly #shared = new SharedBytes();
   /** When each Service began to wait for a labelled slice, on the monotonic clock, by key. */
   #awaitingSince: ReadonlyMap<string, number> = new Map();
-  /** When the wait for a labelled slice last ended without one, for any Service, on the monotonic clock. */
+  /** When the operator last gave up waiting for a labelled slice of any Service, on the monotonic clock. */
   #gaveUpMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires, on the monotonic clock. */
@@ -90,7 +93,7 @@ export class SlicesByName {
     return store?.synced === true ? store.by('service', key) : undefined;
   }
 
-  /** Schedules a new choice of the names to watch, since Services or their slices have changed. */
+  /** Schedules a new choice of the names to watch, because Services or their slices have changed. */
   reconsider(settleMs = SETTLE_MS): void {
     const dueMs = performance.now() + settleMs;
     if (this.#isStopped || this.#dueMs <= dueMs) return;
@@ -118,7 +121,7 @@ export class SlicesByName {
       if (!isLabelAwaited || this.#byName.has(name)) names.add(name);
       else awaiting.set(key, { name, sinceMs: this.#awaitingSince.get(key) ?? now });
     }
-    // If a target copies many labels late, the watch must not be started anew for each of them.
+    // If a target copies many labels late, the watch must not be started anew for each label.
     if (now - this.#gaveUpMs >= this.#labelCopyMs) {
       for (const [key, { name, sinceMs }] of awaiting) {
         if (now - sinceMs < this.#labelCopyMs) continue;
@@ -133,9 +136,10 @@ export class SlicesByName {
   }
 
   /**
-   * Watches these names. A name that is no longer wanted stays in its watch, while the watch has other names that are
-   * wanted: watching a few too many costs less than a new list. When a name is missing, the watches with at most 50
-   * wanted names are joined: of the `n` names that are wanted then, there are at most `2n / 100 + 1` watches.
+   * Watches these names. A name that is no longer wanted stays in its watch as long as the watch has other names that
+   * are wanted, because watching a few names too many costs less than a new list. When a wanted name has no watch yet,
+   * the watches with at most 50 wanted names are joined, and so is the last watch if it has fewer than 100. For `n`
+   * wanted names there are then at most `2n / 100 + 1` watches.
    */
   #want(names: ReadonlySet<string>): void {
     const missing = [...names].filter((name) => !this.#byName.has(name));

@@ -1,4 +1,4 @@
-/** One aspect, as the watches show it, with what the target answers about single Services. */
+/** One aspect as the watches show it, with the target's answers about single Services. */
 import type { EndpointSlice, Service } from '../../kube/objects.ts';
 import type { Aspect } from '../aspect.ts';
 import type { Rereads } from '../certain/rereads.ts';
