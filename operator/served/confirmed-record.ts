@@ -1,7 +1,7 @@
 /**
- * The loss that a user has confirmed (rule E6), as the Lease of the Link records it before anything is deleted. The
- * next leader continues these deletions and does not hold them again. The record counts only while the Link still has
- * the same confirmation.
+ * Records the loss that a user has confirmed on the Lease of the Link, before anything is deleted (rule E6). The next
+ * leader continues the confirmed deletions and does not hold them again. The record counts only while the Link still
+ * has the same confirmation.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation } from '../../crds/wire.ts';
@@ -11,8 +11,8 @@ import type { Digest } from '../target/certain/confirmed.ts';
 import { type Note, noteOf, readNote } from './lease-notes.ts';
 
 /**
- * Holds at most twelve thousand keys. If more are confirmed, nothing is recorded, and all are held again after a
- * restart.
+ * The note has room for about twelve thousand keys. If more keys are confirmed, nothing is recorded, and the deletions
+ * of all these keys are held again after a restart.
  */
 const NOTE: Note = { annotation: Annotation.confirmed, maxLength: 65_536 };
 
@@ -20,7 +20,7 @@ const BYTES = 4;
 
 type Link = Pick<LinkSettings, 'uid' | 'confirmPrune'>;
 
-/** Returns the annotation that records confirmed keys on a Lease, as {@link noteOf} makes it. */
+/** Returns the annotation that records confirmed keys on a Lease. {@link noteOf} makes it. */
 export function confirmedRecordOf(
   digests: ReadonlySet<Digest>,
   { uid, confirmPrune }: Link,
@@ -33,8 +33,8 @@ export function confirmedRecordOf(
 }
 
 /**
- * Returns the keys that a Lease records as confirmed. Returns none if the record is not certainly of this Link and its
- * present confirmation.
+ * Returns the digests of the keys that a Lease records as confirmed. Returns an empty list if the record may belong to
+ * another Link or to another confirmation.
  */
 export function readConfirmedRecord(lease: Lease, { uid, confirmPrune }: Link): readonly Digest[] {
   const { confirmPrune: confirmed, digests } = readNote(NOTE, lease, uid) ?? {};

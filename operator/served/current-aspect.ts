@@ -1,5 +1,5 @@
 /**
- * One aspect of a target, as the present reader reads it. Other credentials or selectors replace the reader. While
+ * One aspect of a target, as the present reader shows it. New credentials or new selectors replace the reader. While
  * there is no reader, nothing is known.
  */
 import type { EndpointSlice } from '../kube/objects.ts';

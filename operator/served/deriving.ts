@@ -13,7 +13,8 @@ export interface Sort extends Pick<ApplierOptions, 'isOurs'> {
   /** Group of {@link SharedEnvironment.writes} in which the controller's writes take turns. */
   readonly turn: string;
   /**
-   * Stores to update after writes of other objects than Services and their endpoints, by the plural of the resource.
+   * Stores to update after writes, by the plural of the resource. The stores of Services and their endpoints need not
+   * be given.
    * @default - none
    */
   readonly stores?: ApplierOptions['stores'];

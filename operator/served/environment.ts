@@ -34,7 +34,7 @@ export interface SharedEnvironment {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
-  /** Reports whether another replica certainly no longer writes, since this one leads in its place. */
+  /** Reports whether another replica certainly no longer writes, because this replica leads in its place. */
   readonly hasCeased: (identity: string) => boolean;
   /** Interruptions of the connection to the source cluster. */
   readonly interruptions: Interruptions;
@@ -55,6 +55,6 @@ export interface LinkReport {
   statusChanged(): void;
   /** Records an Event on the Link. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
-  /** Returns whether the gateway was alive by the status of the Link. @default - it is not known */
+  /** Returns whether the status of the Link says that the gateway was alive. @default - it is not known */
   wasAlive?(): boolean | undefined;
 }

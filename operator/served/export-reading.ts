@@ -1,7 +1,7 @@
 /**
- * Reads the ServiceExports of a Link's target once ServiceImports can be read in the source cluster. It uses the same
+ * Reads the ServiceExports of a Link's target once ServiceImports can be read in the source cluster. Uses the same
  * client as the other reads of the target, and starts again with another client or other settings. New credentials may
- * lead to another cluster, so nothing is known about exports until they have listed them.
+ * lead to another cluster, so nothing is known about exports until the new client has listed them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -93,7 +93,7 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
   }
 
   /**
-   * The id that the cluster claims. Null if it claims no valid id, or if its claim cannot be read and never was. Null
+   * The id that the cluster claims. Null if the cluster claims no valid id, or if its claim could never be read. Null
    * also if the Link does not import ServiceExports. Undefined while the claim is not known. An id that was read once
    * is kept while it cannot be read, until the exports are read anew.
    */
@@ -102,8 +102,8 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
   }
 
   /**
-   * Returns the ServiceExport with a key, whether or not its Service exists; undefined if there is none, or none is
-   * known.
+   * Returns the ServiceExport with a key, whether or not its Service exists; undefined if there is no ServiceExport, or
+   * if ServiceExports are not known.
    */
   exportOf(key: string): ServiceExport | undefined {
     return this.isTaken ? this.#reading?.exports.exportOf(key) : undefined;
@@ -113,12 +113,12 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     return this.#current?.since(key) ?? '';
   }
 
-  /** Starts reading, since ServiceImports can be read in the source cluster. Further calls do nothing. */
+  /** Starts reading, because ServiceImports can be read in the source cluster. Further calls do nothing. */
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#readAnew();
-    // No list will say what is to end.
+    // Without reading, no list completes, so the listener is notified here.
     if (!this.isTaken) this.#options.listener.exportsListed();
   }
 
@@ -177,7 +177,10 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     stop.abort();
   }
 
-  /** The exports as they are read now. A Link that does not take exports counts as one whose target exports nothing. */
+  /**
+   * The exports as they are read now. If the Link does not take exports, its target counts as a cluster that exports
+   * nothing.
+   */
   get #current(): ServiceExports | undefined {
     return this.isTaken ? this.#reading?.exports : NOTHING_EXPORTED;
   }
@@ -204,7 +207,7 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
 
   #read(client: KubeClient): Reading {
     const { env, listener } = this.#options;
-    // One that was replaced may still report.
+    // A reading that was replaced may still report.
     const isCurrent = (): boolean => this.#reading?.exports === exports;
     const exports: ClusterExports = new ClusterExports({
       ...this.#source(client),
@@ -224,7 +227,7 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
           const hadAnswered = reading.found !== undefined && reading.found.obstacle === undefined;
           reading.found = { obstacle };
           listener.exportsFound();
-          // What waits for an answer of the target may go on.
+          // Work that waits for an answer of the target can go on.
           if (hadAnswered !== (obstacle === undefined)) listener.exportsReread();
         },
         heard: () => {

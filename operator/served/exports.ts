@@ -1,6 +1,6 @@
 /**
- * The exports of one Link's target, as watches report them. Each change is passed on as the keys to reconcile; nothing
- * is written here.
+ * The exports of one Link's target, as watches report them. Each change is passed on as the keys to reconcile. This
+ * module writes nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -30,7 +30,9 @@ export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'und
   readonly settings: Settings;
   readonly env: Pick<SharedEnvironment, 'config' | 'tuning' | 'source' | 'claims' | 'metrics' | 'log'>;
   readonly report: LinkReport;
-  /** Called when the obstacle to reading the target has changed; undefined if nothing prevents it. */
+  /**
+   * Called when the obstacle to reading the target has changed. The obstacle is undefined if nothing prevents reading.
+   */
   readonly reachable: (obstacle: TargetObstacle | undefined) => void;
   /** Ends all watches. */
   readonly signal: AbortSignal;
@@ -104,7 +106,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   /**
    * Applies a changed spec or annotations. If the selectors have changed, the target is watched anew, and mirrors stay
    * as they are until its lists are complete.
-   * @returns whether the objects whose lists show that the target can be reached are read anew
+   * @returns whether the lists that show whether the target can be reached are made anew
    */
   update(settings: Settings): boolean {
     const { held, mirrored, pods, members } = this.target;
@@ -127,7 +129,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   /**
    * Returns the annotations by which the Lease of the Link records a confirmed loss.
    * @param before the Lease as its last holder left it. If that holder did not complete the deletions of a confirmed
-   *   loss, they are not held again
+   *   loss, these deletions are not held again
    */
   leaseNotes(leaseTransitions: number, before: Lease | undefined): ReturnType<LeaseNotes> {
     const { held } = this.target;
@@ -140,7 +142,10 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     this.#reader.readFlatSlices();
   }
 
-  /** Forgets the answers of the target, since another operator may have made mirrors meanwhile. */
+  /**
+   * Forgets the answers of the target, because another operator may have made mirrors meanwhile. Asks again where the
+   * answers are still needed.
+   */
   askAnew(): void {
     this.#reader.target?.askAnew();
   }
@@ -151,12 +156,12 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   }
 
   /**
-   * Reports whether the target can be reached, if its ServiceExports are all that is read. Otherwise, reports only that
-   * the status of the Link may have changed.
+   * Reports whether the target can be reached, if only its ServiceExports are read. Otherwise, reports only that the
+   * status of the Link may have changed.
    */
   reportReachable(): void {
     const { found } = this.reading;
-    // Where ServiceExports are all that is read, they show it.
+    // If only ServiceExports are read, reading them shows whether the target can be reached.
     if (found !== undefined && this.readsNothing) this.reachable(found.obstacle);
     else this.#options.report.statusChanged();
   }
@@ -180,7 +185,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     const { mirrored } = this.target;
     const { cluster } = this.#settings;
     mirrored.answered(key);
-    // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
+    // A Service that is gone claims nothing, even while another operator writes for the Link (rule A7).
     if (mirrored.isGone(key) && mirrored.confirms(key)) this.#options.env.claims.withdraw({ cluster, key });
     mirrored.changed([key]);
   }
@@ -218,7 +223,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   }
 
   exportsHeard(): void {
-    // They must not make watches of mirrors that are silent look alive.
+    // The watch of ServiceExports must not make silent watches of Services look alive.
     if (this.readsNothing) this.heard();
   }
 
@@ -254,15 +259,15 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   }
 
   /**
-   * Schedules a write of the status if the verdict of the policy on a Service has changed. No reconcile does that for a
-   * Service that is not admitted.
+   * Schedules a write of the status if the verdict of the policy on a Service has changed. No reconcile schedules this
+   * write for a Service that is not admitted.
    */
   #sayRefused(key: string): void {
     if (this.target.isRefusedAnew(key)) this.#options.report.statusChanged();
   }
 
   /**
-   * Counts the keys that lists or settings take away.
+   * Counts the keys that lists no longer have, or that settings no longer ask for.
    * @param within the only namespace whose mirrors are counted; undefined for all
    */
   #count(within?: string): void {

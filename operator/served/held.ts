@@ -1,6 +1,7 @@
 /**
- * The held deletions of one Link (rule E6). What a list of the target or a change of settings takes away is compared
- * with the number of keys of each aspect. What a watch reports as gone is deleted one by one, and is never held.
+ * The held deletions of one Link (rule E6). For each aspect, the keys that a list of the target lacks, or that changed
+ * settings no longer ask for, are compared with the number of all its keys. A key that a watch reports as gone is
+ * deleted by itself, and its deletion is not held.
  */
 import { splitKey } from '../kube/objects.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -75,7 +76,7 @@ export class HeldDeletions {
    */
   confirmed(): ReadonlySet<Digest> {
     const { confirmed } = this.#losses;
-    // Each renewal of the Lease asks: the states of everything are not computed for nothing.
+    // Each renewal of the Lease calls this function, so the states of all keys are computed only if they are needed.
     if (confirmed.digests.size > 0) this.#retainConfirmed(this.#states());
     return confirmed.record();
   }
@@ -85,16 +86,17 @@ export class HeldDeletions {
     this.#release(this.#losses.resume(confirmed));
   }
 
-  /** Forgets what the user has confirmed: what is still held needs another confirmation. */
+  /** Forgets which keys the user has confirmed. Deletions that are still held need another confirmation. */
   revoke(): void {
     this.#losses.confirmed.retain([]);
   }
 
   /**
-   * Counts the keys that the lists of the target, or settings of the Link or the operator, take away.
+   * Counts the keys that lists of the target no longer have, or that settings of the Link or the operator no longer ask
+   * for.
    * @param confirmed confirmation that the Link has; undefined if it has none
    * @param within the only namespace whose mirrors are counted; undefined for all. Mirrors in other namespaces may be
-   *   on their way out, one by one
+   *   about to be deleted one by one
    */
   relisted(confirmed: string | undefined, within?: string): void {
     const states = this.#states();

@@ -1,7 +1,7 @@
 /**
  * Notes that the Lease of a Link keeps for the next leader, as annotations with JSON. A note that is read back is
- * foreign data. It counts only for the very Link that it was written for, and only if nobody else has held the Lease
- * since.
+ * foreign data. A note counts only for the very Link that it was written for, and only if nobody else has held the
+ * Lease since the note was written.
  */
 import { fieldsOf } from '../kube/conditions.ts';
 import type { Lease } from '../kube/objects.ts';
@@ -11,8 +11,8 @@ import type { LeaseNotes } from '../runtime/lease-record.ts';
 export interface Note {
   readonly annotation: string;
   /**
-   * Maximum length in characters: the note is stored with each renewal of the Lease. A longer one is neither written
-   * nor read.
+   * Maximum length in characters. It is limited because each renewal of the Lease stores the note. A longer note is
+   * neither written nor read.
    */
   readonly maxLength: number;
 }
@@ -20,7 +20,7 @@ export interface Note {
 /**
  * Returns the annotation that records a value on a Lease. The annotation is removed if the value is undefined or too
  * long.
- * @param leaseTransitions field of that name in the Lease, which changes with the next holder
+ * @param leaseTransitions value of the Lease's field `leaseTransitions`, which changes with the next holder
  */
 export function noteOf<T extends { readonly uid: string }>(
   { annotation, maxLength }: Note,

@@ -88,8 +88,9 @@ function bySort(ids: readonly string[]): ReadonlyMap<WrittenSort, readonly strin
 }
 
 /**
- * Returns the existing exports with the bytes that they take. For federated Services and ServiceImports, which other
- * clusters are part of too, the bytes are known only once the target is.
+ * Returns the exports that have objects in the source cluster, with the bytes that these objects take. The bytes are
+ * undefined for members and for ServiceExports: other clusters are part of their objects too, so the bytes are known
+ * only once the target is known.
  */
 const found = ({ cluster, source, parts }: LimitsOptions): readonly (readonly [string, number | undefined])[] => [
   ...[...source.keysOf(cluster)].map(

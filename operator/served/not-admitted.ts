@@ -1,6 +1,6 @@
 /**
- * Says what the import policy of a Link does not admit (rules N1, N2), as the Link's status and `linkspan plan` show
- * it. Pure.
+ * Finds the Services that the import policy of a Link does not admit (rules N1, N2), for the Link's status and
+ * `linkspan plan`. Pure.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import { splitKey } from '../kube/objects.ts';
@@ -11,7 +11,7 @@ import type { NotAdmitted } from '../target/admitted.ts';
 export interface NotAdmittedFindings {
   /** Number of Services that the policy excludes. */
   readonly notAdmitted: number;
-  /** Number of Services that wait for approval; undefined if none needs it. */
+  /** Number of Services that wait for approval; undefined if the policy requires no approvals. */
   readonly waitingForApproval: number | undefined;
   /** The first excluded Services by name, and the first by name that wait for approval. */
   readonly first: readonly MirrorStatus[];
@@ -19,7 +19,10 @@ export interface NotAdmittedFindings {
 
 type Policed = Pick<LinkSettings, 'name' | 'cluster' | 'importPolicy'>;
 
-/** Maximum number of Services that are named for each reason not to admit them: a target may offer any number. */
+/**
+ * Maximum number of Services that are named for each reason not to admit them. It is limited because a target may offer
+ * any number of Services.
+ */
 const MAX_NAMED = 10;
 
 /** @param all the Services that are not admitted, sorted by key */
@@ -34,7 +37,10 @@ export function findNotAdmitted(link: Policed, all: readonly NotAdmitted[]): Not
   };
 }
 
-/** Returns those of the first that are not kept as mirrors all the same, since their deletion is held (rule E6). */
+/**
+ * Returns the Services among `first` that have no mirror. A Service that is not admitted keeps its mirror while the
+ * deletion is held (rule E6).
+ */
 export const notKept = (
   { first }: NotAdmittedFindings,
   mirrors: ReadonlyMap<string, MirrorStatus>,

@@ -1,7 +1,7 @@
 /**
- * The pods that have an endpoint mirror: which of them are gone, and which of those still keep it. A pod that is gone
- * keeps it during the grace period (rule D11), until the target has confirmed that the pod is gone (rule D5), and while
- * the deletion is held (rule E6).
+ * Finds out which pods with an endpoint mirror are gone, and which pods that are gone keep their endpoint mirrors. Such
+ * a pod keeps the endpoint mirror during the grace period (rule D11), until the target has confirmed that the pod is
+ * gone (rule D5), and while the deletion is held (rule E6).
  */
 import { ByHostname, groupsBeside } from '../mirror/by-hostname.ts';
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
@@ -52,8 +52,8 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   readonly #options: PodsOptions;
   readonly #departures: Departures;
   /**
-   * Number of pods of each headless Service, at most `maxServicePods`. While the slices of a Service are not known, its
-   * last number, or the number of its mirrored pods.
+   * Number of pods of each headless Service, at most `maxServicePods`. While the slices of a Service are not known,
+   * this is the last known number, or else the number of its mirrored pods.
    */
   readonly #counts = new Map<string, number>();
   /** The pods of each Service that were gone at the last check, by the key of the Service. */
@@ -128,10 +128,10 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   }
 
   /**
-   * Returns how a Service is mirrored while deletions of its pods are held. Undefined if none is held, or if the
-   * Service is mirrored pod by pod anyway.
+   * Returns how a Service is mirrored while deletions of its pods are held. Undefined if no deletion of its pods is
+   * held, or if the Service is mirrored pod by pod anyway.
    * - `pod by pod`: its pods keep their endpoint mirrors although the settings no longer ask for them;
-   * - `as it is`: its mirror stays unchanged, since the Service is now exported in a form without pods.
+   * - `as it is`: its mirror stays unchanged, because the Service is now exported in a form without pods.
    */
   heldAs(key: string): HeldForm | undefined {
     const exported = this.#options.mirrored.get(key);
@@ -178,10 +178,11 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
     if (mirrored.size === 0) return;
     const { losses } = this;
     const leaving = new Set(left);
-    // What the first lists take away is counted once all of them are complete (rule E6), and does not go one by one.
+    // Pods that the first lists lack are counted together once all lists are complete (rule E6). They do not go one by
+    // one.
     const areNotWanted = wanted === NO_PODS && this.#options.mirrored.decides(key);
     const mayBeGone = (hostname: string): boolean => areNotWanted || leaving.has(hostname);
-    // While nothing is held or about to go, a pod that is there changes nothing: a Service may have thousands.
+    // While no deletion is held or about to be made, pods that still exist need no look: a Service may have thousands.
     const few = areNotWanted ? mirrored.keys() : [...leaving].filter((hostname) => mirrored.has(hostname));
     const concerned = losses.isIdle ? few : mirrored.keys();
     const released = [...concerned].map((hostname) => {
@@ -216,8 +217,8 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   }
 
   /**
-   * Returns the pods that are to have endpoint mirrors. Undefined if the Service is gone: its pods are then not
-   * counted.
+   * Returns the pods that are to have endpoint mirrors. Undefined if the Service is gone, because the pods of such a
+   * Service are not counted.
    */
   #wanted(key: string): Hostnames | 'unknown' | undefined {
     const isOff = this.#options.mirrored.get(key) !== undefined && !this.#options.isHeadless();
@@ -259,7 +260,8 @@ export class Pods extends Counted implements Pick<PodAnswers, 'ask' | 'forget'> 
   }
 
   /**
-   * Returns the pods that have an endpoint mirror and are not listed. If few pods have changed, looks only at those.
+   * Returns the pods that have an endpoint mirror and are not listed. If the endpoint mirrors have not changed, looks
+   * only at pods whose listing may have changed.
    */
   #gone(key: string, listed: Hostnames): readonly string[] {
     const mirrored = this.#mirrored(key);
@@ -287,7 +289,7 @@ const NO_PODS: Hostnames = ByHostname.none();
 const hostnamesBeside = (one: Hostnames, other: Hostnames): readonly string[] =>
   [...groupsBeside(one, other)].flatMap((group) => [...group.keys()]);
 
-/** Reports whether a Service is mirrored pod by pod, provided that the settings ask for that. */
+/** Reports whether a Service is mirrored pod by pod if the settings ask for endpoint mirrors. */
 const isByPod = ({ service, mode }: Exported): boolean => mode === 'gateway' && service.spec?.clusterIP === 'None';
 
 /** Returns the hostnames of the pods of a Service; undefined if the Service is gone. */

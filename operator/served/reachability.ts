@@ -1,6 +1,6 @@
 /**
- * Tracks whether a target can be read, whether it accepts the credentials, and whether it sends more than is read.
- * These are the conditions `TargetReachable`, `CredentialsValid` and `TargetWithinLimits` of one Link. Each change is
+ * Tracks whether a target can be read, whether it accepts the credentials, and whether it sends more than is read. The
+ * results are the conditions `TargetReachable`, `CredentialsValid` and `TargetWithinLimits` of one Link. Each change is
  * logged and recorded as an Event (rules E4, E10).
  */
 import { type Verdict, verdict } from '../kube/conditions.ts';
@@ -16,7 +16,7 @@ export class Reachability {
   readonly #report: LinkReport;
   #reachable: Verdict | undefined;
   #withinLimits: Verdict | undefined;
-  /** What the Secret shows of the credentials. */
+  /** Condition `CredentialsValid` by the Secret alone. */
   #shown: Verdict | undefined;
   /** The target's refusal of the credentials, until it answers. */
   #refusal: Verdict | undefined;
@@ -50,7 +50,8 @@ export class Reachability {
    * @param namespaces the only namespaces of the target that are read; undefined for all
    * @param inUse condition `CredentialsValid` if the client in use was created from the present Secret; undefined
    *   otherwise
-   * @param refused condition `CredentialsValid` for a refusal, if more is known about it than the target's answer says
+   * @param refused condition `CredentialsValid` for a refusal, if the operator knows more about the refusal than the
+   *   target's answer shows
    */
   found(
     obstacle: TargetObstacle | undefined,
@@ -102,7 +103,7 @@ export class Reachability {
     this.#refusal = undefined;
   }
 
-  /** Sets what the Secret shows of the credentials. A refusal by the target stands until the target answers. */
+  /** Sets condition `CredentialsValid` by the Secret alone. A refusal by the target stands until the target answers. */
   setCredentials(found: Verdict): void {
     const wereBad = this.#shown?.status === 'False';
     const isNew = this.#shown?.status !== found.status || this.#shown.message !== found.message;

@@ -1,7 +1,7 @@
 /**
- * Reads the target of one Link as the Link selects, with the credentials in use. New credentials are tried while the
- * old ones stay in use, and replace them once they work (rule E2). Credentials that are being tried, or were replaced,
- * cause no reports. Nothing is decided or written here.
+ * Reads the target of one Link by the selectors of the Link, with the credentials in use. New credentials are tried
+ * while the old ones stay in use, and replace them once they work (rule E2). Credentials that are being tried, or were
+ * replaced, cause no reports. This module decides and writes nothing.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Service } from '../kube/objects.ts';
@@ -55,7 +55,7 @@ export interface ReaderListener {
   serviceAnswered(key: string): void;
   /** Called when the target has answered a question about a member. */
   memberAnswered(key: string): void;
-  /** Called when a question about a Service has failed for the first time. It is asked again. */
+  /** Called when a question about a Service has failed for the first time. The question is asked again. */
   unanswered(key: string, error: unknown): void;
   /**
    * Called when the obstacle to reading the target has changed, and when new credentials come into use.
@@ -89,15 +89,16 @@ export class TargetReader implements TargetView {
     this.exports = options.exports;
   }
 
-  /** The target that is read with the credentials in use; undefined before there are any. */
+  /** The target that is read with the credentials in use; undefined before any credentials are in use. */
   get target(): Target | undefined {
     return this.#target;
   }
 
   /**
-   * Reads the target with a client. The first client is used at once: there is none to keep, and a target that is down
-   * will come back. A later client is used once everything that is read has been listed and is being watched with it.
-   * It may lead to another cluster, so no watch is resumed, and the guard counts what its lists no longer have.
+   * Reads the target with a client. The first client is used at once, because there is no earlier client to keep, and a
+   * target that is down will come back. A later client is used once everything that is read has been listed and is
+   * being watched with it. A later client may lead to another cluster, so no watch is resumed, and the mass-deletion
+   * guard counts the keys that the new lists lack.
    * @param onProblem called when the reason why the client cannot be used yet has changed
    * @param signal ends the trial
    * @returns whether the client is in use; false if the signal aborted first
@@ -127,7 +128,10 @@ export class TargetReader implements TargetView {
     return this.#target !== undefined && !isReadAlike(selection, this.#selection);
   }
 
-  /** Changes the selection. The target is watched anew if necessary, also with credentials that are being tried. */
+  /**
+   * Changes the selection. If necessary, the target is watched anew, with the credentials in use and with those that
+   * are being tried.
+   */
   select(selection: Selection): void {
     const isOtherwise = this.isReadOtherwise(selection);
     this.#selection = selection;
@@ -159,13 +163,13 @@ export class TargetReader implements TargetView {
 
   /**
    * Called when everything that the new credentials can read has been listed and is being watched. The new credentials
-   * replace the old ones, unless the old ones can read more, or it is not known yet whether they can.
+   * replace the old ones, unless the old ones can read more, or may be able to.
    */
   async #opened(trial: Trial, target: Target): Promise<void> {
     const { link, exports, env, listener } = this.#options;
     if (!trial.readsAllOf(this.#target)) return;
     if (selectsNothing(this.#selection)) {
-      // Nothing that was opened shows that they work.
+      // No watch was opened that would show that the new credentials work.
       await exports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);
       if (this.#trial !== trial || trial.target !== target) return;
     }

@@ -1,9 +1,9 @@
-/** The settings of a Link that decide what is read from its target, and what follows from them. Pure. */
+/** The settings of a Link that decide which objects are read from its target. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { TargetOptions } from '../target/target.ts';
 
-/** Settings of a Link that decide what is read from its target. */
+/** Settings of a Link that decide which objects are read from its target. */
 export type Selection = Pick<
   LinkSettings,
   'selector' | 'remoteDiscoverySelector' | 'federatedServiceSelector' | 'gateway' | 'targetNamespaces'
@@ -19,7 +19,7 @@ export const selectorsOf = ({
   gateway: selector,
   flat: remoteDiscoverySelector,
   members: federatedServiceSelector,
-  // A federated Service may lead through gateways though this Link does not ask for that (rule I5).
+  // A federated Service may lead through gateways even if this Link does not ask for gateways (rule I5).
   readsMemberSlices: gateway !== undefined,
 });
 
@@ -27,7 +27,7 @@ export const selectorsOf = ({
 export const selectsNothing = ({ selector, remoteDiscoverySelector, federatedServiceSelector }: Selection): boolean =>
   [selector, remoteDiscoverySelector, federatedServiceSelector].every((each) => each === undefined);
 
-/** Reports whether two selections read the same from a target. */
+/** Reports whether two selections read the same objects from a target. */
 export const isReadAlike = (a: Selection, b: Selection): boolean =>
   a.selector?.query === b.selector?.query &&
   a.remoteDiscoverySelector?.query === b.remoteDiscoverySelector?.query &&
@@ -36,8 +36,8 @@ export const isReadAlike = (a: Selection, b: Selection): boolean =>
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
 
 /**
- * Reports whether settings are equal, apart from the confirmation of a loss. The generation does not show that: after a
- * restore of the source cluster from a backup, one generation may stand for two specs.
+ * Reports whether settings are equal, apart from the confirmation of a loss. Equal generations would not prove it,
+ * because after a restore of the source cluster from a backup one generation may stand for two specs.
  */
 export const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
   JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });

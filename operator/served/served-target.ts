@@ -26,7 +26,7 @@ import { HeldDeletions, type HeldDeletionsOptions } from './held.ts';
 import { Limits } from './limits.ts';
 import { Pods } from './pods.ts';
 
-/** Aspects of a target from whose keys objects of their own are derived. */
+/** Aspects of a target with their own derived objects. The objects of pods belong to `mirrored`. */
 export type DerivedAspect = 'mirrored' | 'members' | 'exports';
 
 export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'> {
@@ -49,8 +49,8 @@ export interface ServedTargetOptions extends Pick<HeldDeletionsOptions, 'record'
   /** Returns the keys of the ServiceImports that the cluster is part of. @default - there are none */
   readonly parts?: (() => Iterable<string>) | undefined;
   /**
-   * Returns the keys of each aspect of which something is being written: what is derived from them may be there and not
-   * be known yet.
+   * Returns the keys of an aspect for which something is being written. Objects that are derived from these keys may
+   * exist before a store shows them.
    * @default - none
    */
   readonly underWay?: ((aspect: DerivedAspect) => Iterable<string>) | undefined;
@@ -72,7 +72,7 @@ export type ObservedExport = Pick<
 > & {
   /**
    * Whether the Service is mirrored pod by pod only because deletions of its pods are held (rule E6). The settings no
-   * longer ask for it.
+   * longer ask for endpoint mirrors.
    */
   readonly isHeldByPod: boolean;
   /** Whether the Service is certainly not exported any more. */
@@ -88,7 +88,9 @@ export interface ObservedMember {
   readonly isAdmitted: boolean;
   /** Whether what is written for the member is within the Link's limit on written bytes. */
   readonly isWithinBytes: boolean;
-  /** Whether an endpoint of the member is ready; undefined while that is not known, or not read. */
+  /**
+   * Whether an endpoint of the member is ready; undefined while it is not known, or if slices of members are not read.
+   */
   readonly anyReady: boolean | undefined;
 }
 
@@ -111,7 +113,8 @@ export class ServedTarget {
 
   constructor(options: ServedTargetOptions) {
     const { link, cluster, config, source, log, report, isHeadless, parts = () => [], record } = options;
-    // What is there counts once something is derived from it; what is gone, as soon as something may be (L189).
+    // A key that is exported counts once objects derived from it are known. A key that is gone counts as soon as such
+    // objects may exist (L189).
     const begun = (aspect: DerivedAspect): readonly string[] =>
       [...(options.underWay?.(aspect) ?? [])].filter((key) => target[aspect].get(key) === undefined);
     const { listener, policy = () => undefined } = options;
@@ -181,7 +184,7 @@ export class ServedTarget {
       areAllPodsAdmitted: pods.admitsAll,
       admitsBytes: (bytes) => limits.admitsBytes('mirrored', key, bytes),
       ...pods.departed(key),
-      // Without pods that are held the mirror could not stay as it is.
+      // While the mirror stays as it is for held pods, nothing may be decided about it.
       decidable: mirrored.decides(key) && heldAs !== 'as it is',
       isConfirmed: mirrored.confirms(key),
       isHeldByPod: heldAs === 'pod by pod',
@@ -240,7 +243,10 @@ export class ServedTarget {
     return !isDeepStrictEqual(this.obstacleOf(key), this.#refused.get(key)?.obstacle);
   }
 
-  /** Returns why the policy does not admit a Service; undefined if it does, or if nothing is exported under the key. */
+  /**
+   * Returns why the policy does not admit a Service; undefined if the policy admits it, or if nothing is exported under
+   * the key.
+   */
   obstacleOf(key: string): Obstacle | undefined {
     const { mirrored, members, exports } = this.#target;
     return mirrored.obstacleOf(key) ?? members.obstacleOf(key) ?? exports.obstacleOf(key);

@@ -1,6 +1,6 @@
 /**
- * Reports problems with what a target sends, as log lines and as Events of its Link. These are objects that the API
- * does not allow, at a limited rate (rule G3), and questions about Services that the target does not answer.
+ * Reports problems with what a target sends, as log lines and as Events of its Link. Reports objects that the API does
+ * not allow, at a limited rate (rule G3), and questions about Services that the target does not answer.
  */
 import { describe } from '../kube/errors.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -1,6 +1,6 @@
 /**
- * New credentials that are being tried (rule E2). The target is read with them, while it is still read with the old
- * ones, until the new ones work or are given up.
+ * New credentials that are being tried (rule E2). The target is read with the new credentials beside the old ones,
+ * until the new ones work or are given up.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Target, TargetObstacle } from '../target/target.ts';
@@ -12,7 +12,10 @@ export class Trial {
   readonly #ended = new AbortController();
   #target: Target | undefined;
   #obstacle: TargetObstacle | undefined;
-  /** Since when all that the new credentials can read is open, and the old ones read nothing more. */
+  /**
+   * Since when all watches that the new credentials allow are open, and the old ones read no namespace beyond that; on
+   * the monotonic clock.
+   */
   #openMs: number | undefined;
 
   /**
@@ -33,7 +36,7 @@ export class Trial {
     return this.#obstacle;
   }
 
-  /** Resolves when the trial has ended, with whether the new credentials are in use. */
+  /** Resolves when the trial has ended. The value is whether the new credentials are in use. */
   get adopted(): Promise<boolean> {
     return this.#end.promise;
   }
@@ -43,7 +46,7 @@ export class Trial {
     return this.#ended.signal;
   }
 
-  /** Reads a target with the new credentials. It replaces a target that was made for other selectors. */
+  /** Reads a target with the new credentials. A target that was made for other selectors is stopped. */
   read(target: Target, signal: AbortSignal): void {
     this.#target?.stop();
     this.#target = target;
@@ -59,9 +62,9 @@ export class Trial {
   }
 
   /**
-   * Reports whether the new credentials can read every namespace that the old ones can. Call it while all that the new
-   * ones can read is open. What they are refused, the old ones must have failed to read since then: an earlier failure
-   * may be that of a target which was down for both.
+   * Reports whether the new credentials can read every namespace that the old ones can. Call it while all watches that
+   * the new ones allow are open. For each namespace that the new ones are refused, the old ones must have failed to
+   * read it since that state began, because at an earlier failure the target may have been down for both.
    */
   readsAllOf(current: Target | undefined): boolean {
     const refused = this.#target?.refused ?? [];
