@@ -1,6 +1,6 @@
 /**
- * Who may come through the gateway of this cluster: what decides about it is watched, and its policy kept true (rules
- * M2 to M7).
+ * Keeps the policy of this cluster's gateway, which decides who may come through the gateway (rules M2 to M7). Watches
+ * everything that the policy depends on, and reconciles the objects of the policy.
  */
 import { OPEN, isOurs, setOf } from './objects.ts';
 import { DerivationController } from '../runtime/derivation.ts';
@@ -63,7 +63,10 @@ export class GatewayAccess implements AccessListener {
     });
   }
 
-  /** Keeps the policy true until the signal aborts and the reconcile under way has ended. The policy stays. */
+  /**
+   * Reconciles the policy until the signal aborts and the reconcile under way has ended. The policy stays in the
+   * cluster.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { source } = this.#env;
     const exported = new Set<string>();

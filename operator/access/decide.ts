@@ -1,7 +1,9 @@
 /**
- * Decides what the policy of the gateway is to be (rules M2 to M5): from what is exported, and what there is of the
- * policy, to what is to be written now and what may be deleted now. Pure. What it guarantees of each write on the way:
- * who may reach an export before and after may reach it all the time, and who may neither before nor after never does.
+ * Decides the policy of the gateway (rules M2 to M5). From the exports and the existing objects of the policy, derives
+ * the objects to write now and the objects that may be deleted now. Pure. Each write keeps two guarantees: a client
+ * that may reach an export before and after a change may reach it all the time, and a client that may reach it neither
+ * before nor after never reaches it.
+ * A set is a set of clients; an opaque connection is one that Linkerd does not look into.
  */
 import { PolicyApi } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -32,7 +34,7 @@ import {
 import { hasItsNetworks, sourceNetworks } from './networks.ts';
 import { assignHosts, type Effect, type Group } from './placement.ts';
 
-/** All that decides about the policy of the gateway. */
+/** Everything that the policy of the gateway depends on. */
 export interface ObservedAccess {
   readonly mode: GatewayAccess;
   readonly tcp: GatewayTcp;
@@ -41,55 +43,57 @@ export interface ObservedAccess {
   /** Whether there is a Server for the gateway's port. */
   readonly hasServer: boolean;
   readonly exports: readonly Export[];
-  /** Those of ours. */
+  /** Our HTTPRoutes. */
   readonly routes: readonly AccessRoute[];
-  /** Those of ours. */
+  /** Our MeshTLSAuthentications. */
   readonly authentications: readonly Authentication[];
-  /** Names of those of others that every meshed client has. */
+  /** Names of the MeshTLSAuthentications of others that include every meshed client. */
   readonly everyone: ReadonlySet<string>;
-  /** All in the namespace. */
+  /** All AuthorizationPolicies in the namespace. */
   readonly authorizations: readonly Authorization[];
-  /** All in the namespace. */
+  /** All NetworkAuthentications in the namespace. */
   readonly networks: readonly Networks[];
 }
 
-/** How far the policy is. */
+/** How far the policy is in effect. */
 export type AccessState =
-  /** Everyone in the mesh may use the gateway, as asked for. */
+  /** Every meshed client may use the gateway, as the setting asks. */
   | 'open'
-  /** Only what is exported can be reached. */
+  /** Only exports can be reached. */
   | 'closed'
-  /** It is being written, or Linkerd has not taken all of it. */
+  /** The policy is being written, or Linkerd has not accepted all of it yet. */
   | 'pending'
   /** The gateway does not exist. */
   | 'no-gateway'
   /**
-   * The NetworkAuthentication of the gateway is missing, or names no networks: what is admitted is so by those it named
-   * last.
+   * The NetworkAuthentication of the gateway is missing, or names no networks. Clients are admitted from the networks
+   * that it named last.
    */
   | 'no-networks'
-  /** It is to be open again, and no policy lets everyone in: what is closed stays so. */
+  /** The setting asks for an open gateway, but no policy admits every meshed client, so the policy stays as it was. */
   | 'not-opened';
 
 export interface AccessDecision {
   readonly state: AccessState;
-  /** In the order in which it is written: networks, authentications, authorizations, routes. */
+  /** Objects to write, in the order of writing: networks, authentications, authorizations, routes. */
   readonly steps: readonly (readonly Desired[])[];
-  /** What may be deleted now. */
+  /** Objects that may be deleted now. */
   readonly removable: ReadonlySet<KubeObject>;
-  /** Keys of the exports that can be reached by whom they name. */
+  /** Keys of the exports that their clients can reach. */
   readonly admitted: ReadonlySet<string>;
-  /** Policies of others that let in more than exports name: `closed` is not what it says. */
+  /**
+   * AuthorizationPolicies of others for the whole gateway. Even in state `closed`, their clients can reach all exports.
+   */
   readonly foreign: readonly Authorization[];
 }
 
-/** Decides what is to be written and deleted now; when all of it is done, it is decided again. */
+/** Decides which objects to write and to delete now. After these writes and deletions, the caller decides again. */
 export function decideAccess(observed: ObservedAccess): AccessDecision {
   if (!observed.hasServer) return keeping(observed, 'no-gateway');
   return observed.mode === 'open' ? decideOpen(observed) : decideClosed(observed);
 }
 
-/** Nothing is written and nothing is deleted. */
+/** Returns a decision that writes nothing and deletes nothing. */
 const keeping = (observed: ObservedAccess, state: AccessState): AccessDecision => ({
   state,
   steps: [],
@@ -99,8 +103,9 @@ const keeping = (observed: ObservedAccess, state: AccessState): AccessDecision =
 });
 
 /**
- * Nothing is written, and what lets in nobody for want of networks goes: if it stayed, it would let in whom it names as
- * soon as they are back, whatever has changed until then.
+ * Returns a decision that writes nothing, and deletes our policies whose required networks are missing. Such a policy
+ * admits nobody now. If it stayed, it would admit its clients as soon as the networks are back, whatever has changed
+ * until then.
  */
 const withoutNetworks = (observed: ObservedAccess): AccessDecision => ({
   ...keeping(observed, 'no-networks'),
@@ -111,14 +116,17 @@ const withoutNetworks = (observed: ObservedAccess): AccessDecision => ({
   ),
 });
 
-/** What lets in everyone whom it names to all that has a route, and is not ours to delete. */
+/** Returns the policies of others for the whole gateway. They admit their clients to all hosts that have a route. */
 const foreignOf = ({ authorizations }: ObservedAccess): readonly Authorization[] => authorizations.filter(isForeign);
 
-/** The policies for the whole gateway by which clients came in before it was closed. */
+/**
+ * Returns the policies for the whole gateway by which clients come in before it is closed: that of the construct
+ * GatewayPolicy, and those of others.
+ */
 const openingsOf = ({ authorizations }: ObservedAccess): readonly Authorization[] =>
   authorizations.filter((each) => isOpening(each) || isForeign(each));
 
-/** Whether a policy is to let in at least everyone whom that of Linkerd's chart does. */
+/** Reports whether a policy names at least all clients that the policy of Linkerd's chart names. */
 const isForEveryone = ({ metadata, spec }: Authorization, everyone: ReadonlySet<string>): boolean =>
   (spec?.requiredAuthenticationRefs ?? []).every(({ kind, name = '', namespace = metadata.namespace }) => {
     if (namespace !== metadata.namespace) return false;
@@ -128,8 +136,9 @@ const isForEveryone = ({ metadata, spec }: Authorization, everyone: ReadonlySet<
   });
 
 /**
- * All that is ours goes, once everyone may use the gateway by another policy: first a route that takes everything, so
- * that no host is without a route while others go; that one goes last.
+ * Decides how to open the gateway. Once a policy for the whole gateway admits every meshed client, all our objects go.
+ * First, a route for all hosts is written, so that no host is without a route while the other routes go. The route for
+ * all hosts goes last.
  */
 function decideOpen(observed: ObservedAccess): AccessDecision {
   const { namespace, routes, authentications, authorizations, networks, exports } = observed;
@@ -139,7 +148,8 @@ function decideOpen(observed: ObservedAccess): AccessDecision {
   const specific = routes.filter((each) => !isCatchAll(each));
   const policies = authorizations.filter((each) => isOurs(each) && !isOpening(each));
   const kept = networks.filter(isOurs);
-  // What requires the networks goes before them: what is left would let in whom it names as soon as they are back.
+  // Policies that require the networks go before the networks: a policy that is left would admit its clients as soon as
+  // the networks are back.
   const ours = [...authentications, ...policies, ...(policies.length > 0 ? [] : kept)];
   const left = routes.length + ours.length;
   if (!isOpen && openings.length > 0) return withoutNetworks(observed);
@@ -151,7 +161,7 @@ function decideOpen(observed: ObservedAccess): AccessDecision {
   return { ...decision, steps: [[], [], [], [catchAll(namespace)]], removable: new Set(isReady ? specific : []) };
 }
 
-/** A set of clients, and what is exported to it. */
+/** Returns the exports by the set of clients that may reach them. Exports that nobody may reach are left out. */
 function groupsOf(exports: readonly Export[]): ReadonlyMap<string, Group> {
   const groups = new Map<string, { readonly identities: Identities; readonly exports: Export[] }>();
   for (const each of exports) {
@@ -164,11 +174,14 @@ function groupsOf(exports: readonly Export[]): ReadonlyMap<string, Group> {
   return groups;
 }
 
-/** Only what is exported can be reached, and the policy for everyone goes once all of that is in effect. */
+/**
+ * Decides how to close the gateway, so that only exports can be reached. The policy that admits everyone goes once all
+ * objects for the exports are in effect.
+ */
 function decideClosed(observed: ObservedAccess): AccessDecision {
   const { namespace, routes, authorizations, exports } = observed;
   const { named, wanted, isKept } = sourceNetworks(observed.networks);
-  // Whatever requires networks that nobody has ever named lets nobody in.
+  // A policy that requires networks which nobody has ever named admits nobody.
   if (wanted === undefined) return withoutNetworks(observed);
   const all = routes.find(isCatchAll);
   const none = routes.find(isNothing);
@@ -182,12 +195,12 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
     tcp.isSettled && exports.every(({ key, identities }) => identities.length === 0 || placed.has(key));
   const opening = authorizations.filter(isOpening);
 
-  // The first route of a Server leaves all other hosts without one: where everyone may come in, one that takes all is
-  // first.
+  // As soon as a Server has one route, hosts without a route are refused. While everyone may come in, a route for all
+  // hosts is therefore written first.
   const needsAll = !isComplete && openingsOf(observed).length > 0 && (all !== undefined || routes.length === 0);
   const mayRoute = !needsAll || (all !== undefined && isAccepted(all));
   const planned = placements.filter(({ hosts }) => hosts.length > 0);
-  // Those who may open opaque connections may be a set that something is exported to.
+  // The clients that may open opaque connections may be the same set as the clients of an export.
   const clients = new Map<string, Identities>();
   for (const { set } of planned) {
     const group = groups.get(set);
@@ -227,7 +240,9 @@ function decideClosed(observed: ObservedAccess): AccessDecision {
   return { state, steps, removable, admitted: placed, foreign: foreignOf(observed) };
 }
 
-/** What there is authorizes, by name. */
+/**
+ * Returns which sets of clients exist, and for which routes they are authorized, by the names of the existing objects.
+ */
 function effectOf({ authentications, authorizations, networks }: ObservedAccess): Effect {
   const clients = new Set(authentications.map(({ metadata }) => metadata.name));
   const isInForce = (each: Authorization): boolean => isOurs(each) && hasItsNetworks(each, networks);
@@ -237,10 +252,10 @@ function effectOf({ authentications, authorizations, networks }: ObservedAccess)
 }
 
 /**
- * Objects that have left the policy, each only when nothing refers to it: a route without what authorizes it would
- * refuse what another route of its host lets in.
- * @param planned names of the routes that are to be
- * @param used names of the authentications that are to be
+ * Returns objects that no longer belong to the policy, each only once nothing refers to it. A route without its
+ * authorization would refuse clients that another route of the same host admits.
+ * @param planned names of the routes that are to exist
+ * @param used names of the authentications that are to exist
  */
 function leftOver(
   { routes, authentications, authorizations }: ObservedAccess,
@@ -269,25 +284,32 @@ const authenticationsOf = ({ spec }: Authorization): readonly string[] =>
     kind === 'MeshTLSAuthentication' && name !== undefined ? [name] : [],
   );
 
-/** What becomes of who may open connections that Linkerd does not look into. */
+/**
+ * Decision about the policy for opaque connections, which says who may open connections that Linkerd does not look
+ * into.
+ */
 interface TcpDecision {
-  /** The clients that the policy is to name now; undefined if there is to be none. */
+  /** The clients that the policy is to name now; undefined if there is to be no such policy. */
   readonly identities: Identities | undefined;
   /**
-   * The set that the policy is to name now that it is there; undefined if the policy stays as it is, or is not there.
+   * The set of clients to write into the policy now. Undefined if the policy is not written: the authentication of the
+   * set does not exist yet, or there is to be no such policy.
    */
   readonly written: string | undefined;
-  /** Whether it names those whom it is to name in the end. */
+  /**
+   * Whether the policy names exactly the clients that it is to name in the end, or does not exist if it is to name
+   * nobody.
+   */
   readonly isSettled: boolean;
-  /** Whether it names nobody but those. */
+  /** Whether the policy names no client that it is not to name in the end. */
   readonly isShrunk: boolean;
 }
 
 /**
- * Decides who may open connections that Linkerd does not look into: it knows no host of theirs, only the whole gateway,
- * and so they may send requests to whatever has a route. Nobody comes to something on its way in or out by that: those
- * who may no longer go before a host is added, and those who may from now on come after all hosts are as they are to
- * be.
+ * Decides who may open opaque connections. Linkerd does not know the host of such a connection and authorizes it for
+ * the whole gateway, so these clients may also send requests to every host that has a route. They must not thereby
+ * reach an export that is being added or removed: clients that lose this right lose it before a host is added to a
+ * route, and clients that gain it gain it after all routes have their final hosts.
  */
 function decideTcp(
   { tcp, exports, authentications, authorizations }: ObservedAccess,

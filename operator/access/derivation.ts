@@ -1,6 +1,6 @@
 /**
- * The policy of the gateway as it is derived (rules M2 to M5): what is exported and what there is of the policy go in;
- * what is to be written of it, and what people learn of their exports, come out. There is one key, the gateway.
+ * Derives the policy of the gateway (rules M2 to M5): from the exports and the existing objects of the policy to the
+ * objects that are written, and to the reports about the exports. There is one key, the gateway.
  */
 import type { OperatorConfig } from '../config/config.ts';
 import { Default } from '../../crds/wire.ts';
@@ -18,7 +18,7 @@ import { ACCESS_ROUTES, AUTHENTICATIONS, AUTHORIZATIONS, isForAnyClient, isOurs,
 import type { AccessReport } from './report.ts';
 import type { WatchedAccess } from './watched.ts';
 
-/** What is known: undefined while not all of it has been read. */
+/** Everything that the policy depends on; undefined until all of it has been read. */
 export type ObservedGateway = ObservedAccess | undefined;
 
 export interface AccessDerivationOptions {
@@ -101,26 +101,28 @@ export class AccessDerivation implements Derivation<ObservedGateway, AccessDecis
       report.unread(watched.unreadable, () => this.#exports());
       return {};
     }
-    // What has been written makes more to be written, or deleted.
+    // After a write, further objects may have to be written or deleted.
     if (pass.writes > 0) return { again: true };
-    // The view was old: what is decided of the newer one is reported.
+    // After a conflict, the observed state was out of date. The next reconcile, which sees a newer state, reports.
     if (!pass.errors.some(isConflict)) report.report(observed, decision, pass);
     return {};
   }
 
-  /** Whether a Service is exported, if there is one. */
+  /**
+   * Reports whether a Service is exported: by a ServiceExport, even if the Service does not exist, or by its labels.
+   */
   isExported(key: string): boolean {
     const { source, watched } = this.#options;
     const service = source.services.get(key);
     return watched.exports.store.get(key) !== undefined || (service !== undefined && isExportedHere(service));
   }
 
-  /** The keys of the Services that are exported by their labels. */
+  /** Returns the keys of the Services that are exported by their labels. */
   exportedKeys(): readonly string[] {
     return this.#options.source.exportedServices().map(keyOf);
   }
 
-  /** What is exported, by labels or by ServiceExports. */
+  /** Returns the exports of this cluster, by labels or by ServiceExports. */
   #exports(): Iterable<Export> {
     const { config, mode, source, watched } = this.#options;
     const serviceExports = new Map([...watched.exports.store.values()].map((each) => [keyOf(each), each]));

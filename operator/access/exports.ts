@@ -1,6 +1,6 @@
 /**
- * What of this cluster other clusters may reach through its gateway (rules M3 to M5): the host names of each Service
- * that is exported, and who may ask for them. Pure.
+ * Reads which Services of this cluster other clusters may reach through its gateway (rules M3 to M5): the host names of
+ * each exported Service, and the clients that may request them. Pure.
  */
 import { type Client, type Clients, readClients } from '../../crds/clients.ts';
 import type { FieldError } from '../../crds/field-error.ts';
@@ -9,40 +9,40 @@ import { keyOf, type KubeObject, type Service } from '../kube/objects.ts';
 import { isOpaque } from '../source/opaque-ports.ts';
 import { isExportedHere } from '../source/owner.ts';
 
-/** Which exports are open to whom: rule M2. */
+/** Setting that decides which clients may reach which exports: rule M2. */
 export type GatewayAccess = 'open' | 'exported' | 'clients';
-/** Who may open connections that Linkerd does not look into: rule M5. */
+/** Setting that decides who may open opaque connections, which Linkerd does not look into: rule M5. */
 export type GatewayTcp = 'none' | 'meshed' | 'clients';
 
-/** Meshed identities: all, or those that are listed, sorted. */
+/** Meshed identities: `*` for all, or a sorted list. */
 export type Identities = '*' | readonly string[];
 
 /** A Service that other clusters may reach. */
 export interface Export {
   /** `namespace/name` of the Service. */
   readonly key: string;
-  /** What the gateway is asked for: the name of the Service, and a wildcard for the pods of a headless one. */
+  /** Host names that clients request: the name of the Service, and a wildcard for the pods of a headless Service. */
   readonly hosts: readonly string[];
-  /** Who may; an empty list: nobody. */
+  /** Clients that may reach the Service; an empty list stands for nobody. */
   readonly identities: Identities;
   /** Ports whose connections Linkerd does not look into. */
   readonly opaquePorts: readonly number[];
-  /** What is wrong with the clients that it names; then nobody may reach it. */
+  /** Errors in the annotations that name the clients. If there are any, nobody may reach the Service. */
   readonly errors: readonly FieldError[];
 }
 
-/** What identities and host names are made of in this cluster. */
+/** Names from which the identities of clients and the host names of exports are built. */
 export interface AccessNames {
   readonly clusterDomain: string;
   /** Namespace of Linkerd's control plane, here and in the clusters of clients. */
   readonly controlPlaneNamespace: string;
-  /** Trust domain of clients that name none. */
+  /** Trust domain of clients that are named without one. */
   readonly trustDomain: string;
 }
 
 /**
- * Reads all exports among these Services: by their labels, or by ServiceExports.
- * @param serviceExports by key
+ * Yields the exports among some Services: by their labels, or by ServiceExports.
+ * @param serviceExports all ServiceExports, by key
  */
 export function* readExports(
   services: Iterable<Service>,
@@ -53,14 +53,14 @@ export function* readExports(
   for (const service of services) {
     const serviceExport = serviceExports.get(keyOf(service));
     const isExported = serviceExport !== undefined || isExportedHere(service);
-    // A name for another host has no pods here.
+    // A Service of type ExternalName is a name for another host, and has no pods here.
     if (isExported && service.spec?.type !== 'ExternalName') yield readExport(service, serviceExport, mode, names);
   }
 }
 
 /**
  * Reads one export.
- * @param serviceExport its ServiceExport; undefined if it is exported by its labels alone
+ * @param serviceExport the ServiceExport of the Service; undefined if the Service is exported by its labels alone
  */
 function readExport(
   service: Service,
@@ -80,12 +80,12 @@ function readExport(
   };
 }
 
-/** Who is named by any of these objects; those who are named by both, once. */
+/** Returns the clients that any of these objects names by its annotation. */
 function namedClients(objects: readonly (KubeObject | undefined)[], mode: GatewayAccess) {
   const texts = objects.flatMap((each) => each?.metadata.annotations?.[Annotation.clients] ?? []);
   const read = texts.map(readClients);
   const errors = read.flatMap((each) => (each.ok ? [] : each.errors));
-  // Nobody but who is meant: a client that is misspelt may be the only one that others were to be kept out for.
+  // An error admits nobody: a misspelt name may stand for the only client that was to be admitted.
   if (errors.length > 0) return { clients: [], errors };
   if (texts.length === 0) return { clients: mode === 'clients' ? [] : ('everyone' as const), errors };
   const named: readonly Clients[] = read.flatMap((each) => (each.ok ? [each.value] : []));
@@ -106,11 +106,11 @@ const opaquePortsOf = (service: Service): readonly number[] =>
     .filter((port) => (port.protocol ?? 'TCP') === 'TCP' && isOpaque(service, port))
     .map(({ port }) => port);
 
-/** Everyone whom any of these lists names. */
+/** Returns the identities that any of these lists names. */
 export const unionOf = (all: readonly Identities[]): Identities =>
   all.includes('*') ? '*' : [...new Set(all.flatMap((each) => each))].sort();
 
-/** Everyone whom both of these lists name. */
+/** Returns the identities that both lists name. */
 export function bothOf(a: Identities, b: Identities): Identities {
   if (a === '*') return b;
   return b === '*' ? a : a.filter((each) => b.includes(each));

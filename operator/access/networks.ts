@@ -1,21 +1,21 @@
 /**
- * The networks that clients of the gateway connect from, and whether policies that require them let anybody in (rule
- * M4). The operator keeps a copy of those that the gateway's NetworkAuthentication names: if that vanishes, the copy
- * stays as it was, so that what is exported is not refused. Pure.
+ * Reads the networks that clients of the gateway connect from, and reports whether the networks that a policy requires
+ * exist (rule M4). The operator keeps a copy of the networks that the gateway's NetworkAuthentication names. If the
+ * NetworkAuthentication vanishes, the copy stays as it was, so that clients of exports are not refused. Pure.
  */
 import type { SourceNetwork } from '../../constructs/rendered/index.ts';
 import { PolicyApi } from '../../crds/wire.ts';
 import { type Authorization, isOurs, type Networks } from './objects.ts';
 
 export interface SourceNetworks {
-  /** What the gateway's NetworkAuthentication names; undefined if it is missing or names no networks. */
+  /** Networks that the gateway's NetworkAuthentication names; undefined if it is missing or names no networks. */
   readonly named: readonly SourceNetwork[] | undefined;
   /**
-   * What the copy is to name: what it named last while the gateway's names nothing; undefined if nothing was ever
-   * named.
+   * Networks that the copy is to name. While the gateway's NetworkAuthentication names none, these are the networks
+   * that the copy names now. Undefined if there is no copy either.
    */
   readonly wanted: readonly SourceNetwork[] | undefined;
-  /** Whether there is a copy that lets clients in. */
+  /** Whether there is a copy that names networks, so that policies which require it admit clients. */
   readonly isKept: boolean;
 }
 
@@ -27,8 +27,8 @@ export function sourceNetworks(all: readonly Networks[]): SourceNetworks {
 }
 
 /**
- * Reports whether all networks that a policy requires are there: without one of them, it lets nobody in. Networks in
- * other namespaces are not known, and count as there.
+ * Reports whether all NetworkAuthentications that a policy requires exist and name networks. If one is missing, the
+ * policy admits nobody. NetworkAuthentications in other namespaces are not known, and count as existing.
  */
 export function hasItsNetworks({ metadata, spec }: Authorization, all: readonly Networks[]): boolean {
   return (spec?.requiredAuthenticationRefs ?? []).every(

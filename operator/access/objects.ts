@@ -1,4 +1,7 @@
-/** The objects of the gateway's policy, as they are read and as they are rendered (rule M4). Pure. */
+/**
+ * The objects of the gateway's policy, as they are read and as they are rendered (rule M4). Most belong to one set of
+ * clients, which their names and labels name. An opaque connection is one that Linkerd does not look into. Pure.
+ */
 import { hash } from 'node:crypto';
 import {
   ClientsAuthentication,
@@ -20,7 +23,7 @@ export const AUTHENTICATIONS: Resource = ACCESS_KINDS.authentications;
 export const NETWORKS: Resource = ACCESS_KINDS.networks;
 export const SERVERS: Resource = ACCESS_KINDS.servers;
 
-/** An HTTPRoute of Linkerd's, with the fields that are read. */
+/** An HTTPRoute of Linkerd's own kind, with the fields that are read. */
 export interface AccessRoute extends KubeObject {
   readonly spec?: { readonly hostnames?: readonly string[]; readonly [field: string]: unknown };
   readonly status?: { readonly parents?: readonly RouteParent[] };
@@ -54,8 +57,8 @@ export interface Networks extends KubeObject {
 }
 
 /**
- * Value of the label on the route that takes what no other does, on the one that takes nothing, and on the policy for
- * opaque connections.
+ * Values of the label `linkspan.dev/gateway-access`: on the route for hosts without another route, on the route for no
+ * host, and on the policy for opaque connections.
  */
 const CATCH_ALL = 'all';
 const NOTHING = 'nothing';
@@ -67,29 +70,35 @@ export const OPEN = 'open';
 
 const PREFIX = 'linkspan-';
 
-/** The set of clients that an object of ours is for, or what else it is; undefined if it is not ours. */
+/**
+ * Returns the value of an object's label: the set of clients that the object is for, or its other purpose. Undefined if
+ * the object does not have the label, and so is not part of the policy.
+ */
 export const setOf = ({ metadata: { labels } }: KubeObject): string | undefined => labels?.[Label.gatewayAccess];
 
 /**
- * Names a set of clients by its content: a set never changes, it is replaced by another. It is 128 bits of a hash, so
- * that nobody finds clients of his own whose set has the name of another.
+ * Returns the name of a set of clients, which depends on its content: a set never changes, but another set replaces it.
+ * The name is 128 bits of a hash, so that nobody can find other clients whose set has the same name.
  */
 export const setId = (identities: Identities): string => hash('sha256', JSON.stringify(identities), 'hex').slice(0, 32);
 
 /** Name of the MeshTLSAuthentication of a set. */
 export const authenticationName = (set: string): string => PREFIX + set;
-/** Name of a route of a set, and of what authorizes it; a set has as many as its host names need. */
+/**
+ * Name of a route of a set, and of the AuthorizationPolicy for this route. A set has as many routes as its host names
+ * need.
+ */
 export const routeName = (set: string, index: number): string => `${PREFIX}${set}-${index}`;
-/** Name of the route that takes what no other does. */
+/** Name of the route for hosts without another route. */
 export const CATCH_ALL_NAME = PREFIX + CATCH_ALL;
-/** Name of the route that takes nothing. */
+/** Name of the route for no host. */
 export const NOTHING_NAME = PREFIX + NOTHING;
 /** Name of the policy for opaque connections. */
 export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
 
 /**
- * The set and the number of a route, by its name alone: anybody may edit its label. Undefined if the name is of another
- * make, as those of earlier operators are, whose sets have 48 bits.
+ * Returns the set and the number of a route, by its name alone, because anybody may edit its label. Undefined if the
+ * name has another form, for example a name from an earlier operator, in which sets have 48 bits.
  */
 export function placeOf({
   metadata: { name },
@@ -98,7 +107,10 @@ export function placeOf({
   return set === undefined ? undefined : { set, index: Number(index) };
 }
 
-/** Reports whether Linkerd's policy controller has taken a route for the gateway: it has no effect before. */
+/**
+ * Reports whether Linkerd's policy controller has accepted a route for the gateway. Before that, the route has no
+ * effect.
+ */
 export const isAccepted = ({ status }: AccessRoute): boolean =>
   (status?.parents ?? []).some(
     ({ parentRef, conditions = [] }) =>
@@ -107,7 +119,10 @@ export const isAccepted = ({ status }: AccessRoute): boolean =>
       conditions.some((each) => each.type === 'Accepted' && each.status === 'True'),
   );
 
-/** Reports whether a policy authorizes for the whole gateway: such a one counts beside that of each route. */
+/**
+ * Reports whether a policy authorizes clients for the whole gateway. Such a policy counts beside the policy of each
+ * route.
+ */
 export const isServerWide = ({ metadata, spec }: Authorization): boolean => {
   const { kind, name } = spec?.targetRef ?? {};
   return (kind === 'Server' && name === Default.gatewayName) || (kind === 'Namespace' && name === metadata.namespace);
@@ -120,13 +135,13 @@ const one = (of: Resource, objects: readonly object[]): Desired => ({
 });
 
 /**
- * The networks that clients connect from, as the NetworkAuthentication of the gateway names them. They are a copy,
- * since an AuthorizationPolicy that requires what is missing refuses everyone.
+ * Renders the copy of the networks that the gateway's NetworkAuthentication names. Policies require the copy, because
+ * an AuthorizationPolicy that requires a missing NetworkAuthentication refuses everyone.
  */
 export const keptNetworks = (namespace: string, networks: readonly SourceNetwork[]): Desired =>
   one(NETWORKS, renderOf(KeptNetworks, { namespace, set: KEPT, networks }));
 
-/** The clients of a set. */
+/** Renders the MeshTLSAuthentication that names the clients of a set. */
 export const authentication = (namespace: string, set: string, identities: Identities): Desired =>
   one(
     AUTHENTICATIONS,
@@ -138,7 +153,7 @@ export const authentication = (namespace: string, set: string, identities: Ident
     }),
   );
 
-/** What authorizes a set for one of its routes. */
+/** Renders the AuthorizationPolicy that authorizes a set for one of its routes. */
 export const routeAuthorization = (namespace: string, set: string, name: string): Desired =>
   one(
     AUTHORIZATIONS,
@@ -151,7 +166,10 @@ export const routeAuthorization = (namespace: string, set: string, name: string)
     }),
   );
 
-/** What authorizes a set for connections that Linkerd does not look into, and so for all else that has a route. */
+/**
+ * Renders the AuthorizationPolicy that authorizes a set for opaque connections. It is for the whole gateway, so it also
+ * authorizes the set for every host that has a route.
+ */
 export const tcpAuthorization = (namespace: string, clients: string): Desired =>
   one(
     AUTHORIZATIONS,
@@ -164,17 +182,19 @@ export const tcpAuthorization = (namespace: string, clients: string): Desired =>
     }),
   );
 
-/** A route for some host names. */
+/** Renders a route for some host names. */
 export const route = (namespace: string, set: string, name: string, hosts: readonly string[]): Desired =>
   one(ACCESS_ROUTES, renderOf(GatewayRoute, { name, namespace, set, hosts }));
 
-/** The route that takes what no other does: without it, a Server that has one route has none for other hosts. */
+/**
+ * Renders the route for hosts without another route. Without it, a Server that has any route refuses all other hosts.
+ */
 export const catchAll = (namespace: string): Desired =>
   one(ACCESS_ROUTES, renderOf(GatewayRoute, { name: CATCH_ALL_NAME, namespace, set: CATCH_ALL, hosts: 'everything' }));
 
 /**
- * A route for nothing at all, as long as the gateway is closed: a Server that has no route lets in whomever a policy
- * names for all of it, to every host.
+ * Renders a route for no host, which exists as long as the gateway is closed. A Server without any route would admit
+ * the clients of a policy for the whole gateway to every host.
  */
 export const nothing = (namespace: string): Desired =>
   one(
@@ -182,15 +202,15 @@ export const nothing = (namespace: string): Desired =>
     renderOf(GatewayRoute, { name: NOTHING_NAME, namespace, set: NOTHING, hosts: ['nothing.linkspan.invalid'] }),
   );
 
-/** Reports whether an object of ours is labelled as one. */
+/** Reports whether the labels of an object show that it is ours. */
 export const isOurs = (object: KubeObject): boolean =>
   object.metadata.labels?.[Label.managedBy] === Value.managedBy && setOf(object) !== undefined;
 
-/** Reports whether an authentication of somebody else is one that every meshed client has. */
+/** Reports whether an object is somebody else's MeshTLSAuthentication that includes every meshed client. */
 export const isForAnyClient = (object: Authentication): boolean =>
   !isOurs(object) && object.spec?.identities?.includes('*') === true;
 
-/** Reports whether a policy is one by which everyone may use the gateway: that of the construct GatewayPolicy. */
+/** Reports whether a policy is that of the construct GatewayPolicy, by which everyone may use the gateway. */
 export const isOpening = (each: Authorization): boolean =>
   isServerWide(each) && setOf(each) === OPEN && each.metadata.name !== TCP_NAME;
 

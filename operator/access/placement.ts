@@ -1,12 +1,13 @@
 /**
- * Which route has which host names (rule M4): each set of clients has routes of at most 16. A host name stays where it
- * is. One that comes to another set is in both routes until the new one is in effect, and goes only then. Pure.
+ * Decides which route has which host names (rule M4). Each set of clients has routes with at most 16 host names each. A
+ * host name stays in its route. A host name that moves to another set is in both routes until the new route is in
+ * effect, and leaves the old route only then. Pure.
  */
 import { MAX_HOSTS } from '../../constructs/rendered/index.ts';
 import type { Export, Identities } from './exports.ts';
 import { type AccessRoute, isAccepted, placeOf, routeName } from './objects.ts';
 
-/** A route, and the host names that it is to have; without one it is to go. */
+/** A route, and the host names that it is to have. A route without host names is to be deleted. */
 export interface Placement {
   readonly set: string;
   readonly name: string;
@@ -19,29 +20,29 @@ export interface Group {
   readonly exports: readonly Export[];
 }
 
-/** Reports what is authorized by what there is. */
+/** Reports which clients the existing objects authorize. */
 export interface Effect {
-  /** Whether the identities of a set are known to Linkerd. */
+  /** Reports whether the MeshTLSAuthentication of a set exists. */
   hasClients(set: string): boolean;
-  /** Whether a route of that name lets in the clients of a set. */
+  /** Reports whether a policy authorizes the clients of a set for the route of this name. */
   isAuthorized(set: string, name: string): boolean;
 }
 
 export interface Assignment {
   readonly placements: readonly Placement[];
-  /** Keys of the exports whose host names are all in effect where they are to be. */
+  /** Keys of the exports whose host names are all in effect, in routes of the right set. */
   readonly placed: ReadonlySet<string>;
-  /** Whether routes have all host names that they are to have, and no others. */
+  /** Whether all host names are in effect in routes of the right set, and no route has other host names. */
   readonly isSettled: boolean;
 }
 
-/** A route as it is filled. */
+/** A route that is being filled with host names. */
 interface Slot {
   readonly set: string;
   readonly name: string;
   readonly index: number;
   readonly hosts: Set<string>;
-  /** The host names that it has, whoever is to have them. */
+  /** The host names that the existing route has, whether or not it is to keep them. */
   readonly live: ReadonlySet<string>;
   readonly isInEffect: boolean;
 }
@@ -69,7 +70,7 @@ export function assignHosts(
   return { placements, placed, isSettled: !isStale && [...wanted.keys()].every((host) => settled.has(host)) };
 }
 
-/** The routes there are, in the order of their numbers. One whose name is of another make gets no host. */
+/** Returns the existing routes in the order of their numbers. A route whose name has another form gets no host. */
 function slotsOf(routes: readonly AccessRoute[], effect: Effect): Slot[] {
   const slots = routes.map((each): Slot => {
     const { name } = each.metadata;
@@ -87,7 +88,7 @@ function slotsOf(routes: readonly AccessRoute[], effect: Effect): Slot[] {
   return slots.sort((a, b) => a.index - b.index || (a.name < b.name ? -1 : 1));
 }
 
-/** The host names that a route which is in effect has for those who may. */
+/** Returns the host names that are in effect in a route of the right set. */
 function settledHosts(wanted: ReadonlyMap<string, string>, slots: readonly Slot[]): ReadonlySet<string> {
   const settled = new Set<string>();
   for (const { set, index, live, isInEffect } of slots) {
@@ -98,8 +99,8 @@ function settledHosts(wanted: ReadonlyMap<string, string>, slots: readonly Slot[
 }
 
 /**
- * Leaves host names where they are, and where they were until they are in effect elsewhere. Returns those that need no
- * place.
+ * Leaves each host name in its route. A host name that moves to another set also stays in its old route until it is in
+ * effect in a new one. Returns the host names that need no new place.
  */
 function keepHosts(
   wanted: ReadonlyMap<string, string>,
@@ -107,7 +108,7 @@ function keepHosts(
   settled: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const housed = new Set<string>();
-  // Of two routes of one set that have a host, the one that is in effect keeps it.
+  // If two routes of one set have the same host, the route that is in effect keeps the host.
   const preferred = [...slots].sort((a, b) => Number(b.isInEffect) - Number(a.isInEffect) || a.index - b.index);
   for (const { set, index, hosts, live } of preferred) {
     for (const host of live) {
@@ -119,7 +120,7 @@ function keepHosts(
   return housed;
 }
 
-/** Gives host names a place: in routes of the set with room, then in new ones. */
+/** Gives each host name a place: in an existing route of the set that has room, otherwise in a new route. */
 function fill(set: string, hosts: readonly string[], slots: Slot[]): void {
   const rest = [...hosts].sort().values();
   const own = slots.filter((slot) => slot.set === set && slot.index >= 0);

@@ -1,4 +1,4 @@
-/** What people learn of who may come through the gateway (rule M7): Events on exported Services, metrics and log. */
+/** Reports who may come through the gateway (rule M7): by Events on exported Services, metrics and log lines. */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { Default, PolicyApi } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -18,7 +18,7 @@ export interface AccessReportOptions {
   readonly log: Logger;
 }
 
-/** A Warning on an export. */
+/** A Warning about an export. */
 interface Finding {
   readonly reason: 'InvalidClients' | 'NoClients' | 'OpaqueNotAdmitted' | 'GatewayPolicyNotWritten';
   readonly message: string;
@@ -26,12 +26,12 @@ interface Finding {
 
 const NO_NETWORKS = `NetworkAuthentication ${PolicyApi.sourceCluster} is missing or names no networks: apply the GatewayPolicy, or Linkerd's chart, again`;
 
-/** Exports that an Event is recorded on for one and the same failure: the log has it as well. */
+/** Maximum number of exports on which an Event is recorded for one failure. The log has the failure as well. */
 const MAX_FAILURES = 50;
 
 export class AccessReport {
   readonly #options: AccessReportOptions;
-  /** What was last reported of each export: an Event is news. */
+  /** The findings that were last reported about each export. Events are recorded only when the findings change. */
   readonly #reported = new Map<string, string>();
   #state: AccessState | undefined;
   #logged: string | undefined;
@@ -40,7 +40,7 @@ export class AccessReport {
     this.#options = options;
   }
 
-  /** Reports what the policy is, once nothing is left to be written. */
+  /** Reports the state of the policy. Called when nothing more can be written now. */
   report(observed: ObservedAccess, decision: AccessDecision, { refusals, errors }: Pass<Reason>): void {
     const { state, admitted, foreign } = decision;
     const lacksNetworks = state === 'no-networks';
@@ -66,7 +66,10 @@ export class AccessReport {
     this.#log(state, failure, foreign.map(keyOf));
   }
 
-  /** Reports that nothing is known of the policy: nothing is opened, and nothing closed. */
+  /**
+   * Reports that the policy cannot be read, so that nothing is opened and nothing is closed. Does nothing if no kind is
+   * known to be unreadable.
+   */
   unread(kinds: string | undefined, exports: () => Iterable<Export>): void {
     if (kinds === undefined) return;
     const message = `${kinds} cannot be read in the operator's namespace: install Linkerd's CRDs, and grant the rights of the operator`;
@@ -76,7 +79,7 @@ export class AccessReport {
     this.#log('pending', message, []);
   }
 
-  /** Reports on the gateway that what protects it is gone. */
+  /** Records an Event on the gateway's Server, because no NetworkAuthentication names the networks of clients. */
   #networksGone({ namespace }: ObservedAccess): void {
     const regarding = { apiVersion: PolicyApi.server, kind: 'Server', namespace, name: Default.gatewayName };
     this.#options.events.record(regarding, 'Warning', 'NoSourceNetworks', NO_NETWORKS);
@@ -127,7 +130,7 @@ const notWritten = (failure: string): Finding => ({
   message: `cannot be reached through the gateway as exported: ${failure}`,
 });
 
-/** What is wrong with an export by itself. */
+/** Returns the problems of an export that do not depend on the state of the policy. */
 function findingsOf({ errors, identities, opaquePorts }: Export, { tcp }: ObservedAccess): readonly Finding[] {
   if (errors.length > 0)
     return [

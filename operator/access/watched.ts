@@ -1,7 +1,7 @@
 /**
- * What is watched for the policy of the gateway: ServiceExports in all namespaces, and in the gateway's own, its Server
- * and the objects of the policy. A kind that cannot be read is not known, and nothing is written or deleted because of
- * it.
+ * Watches everything that the policy of the gateway depends on: ServiceExports in all namespaces; the gateway's Server
+ * and the objects of the policy in the gateway's own namespace. While one of these kinds cannot be read, nothing is
+ * written or deleted. A missing CRD of ServiceExports is no obstacle.
  */
 import { Annotation, Default, Label } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -19,9 +19,9 @@ import {
   SERVERS,
 } from './objects.ts';
 
-/** Learns what decides about the policy. */
+/** Notified of changes that the policy depends on. */
 export interface AccessListener {
-  /** Any of it has changed, or can be read or not any more. */
+  /** Called when a watched object has changed, or when a kind has become readable or unreadable. */
   accessChanged(): void;
 }
 
@@ -58,15 +58,16 @@ export class WatchedAccess {
       any,
     );
     this.routes = new OptionalKind<AccessRoute>(ACCESS_ROUTES, own, { trim: trimRoute }, any, Label.gatewayAccess);
-    // All of them: those of anybody else count as well.
+    // The objects of others count too, so no label selects these kinds.
     this.authentications = new OptionalKind<Authentication>(AUTHENTICATIONS, own, { trim: trimPolicy }, any);
     this.authorizations = new OptionalKind<Authorization>(AUTHORIZATIONS, own, { trim: trimPolicy }, any);
-    // That of the gateway is made by others.
+    // Others make the NetworkAuthentication of the gateway, so no label selects this kind either.
     this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy }, any);
   }
 
   /**
-   * Why the policy cannot be kept: the kinds that cannot be read; undefined if all can, or none has been asked for yet.
+   * The kinds that cannot be read, so that the policy cannot be kept. Undefined if all kinds can be read, or if no
+   * answer has arrived yet.
    */
   get unreadable(): string | undefined {
     const found = this.#policy.filter((kind) => kind.isUnreadable).map(({ of }) => of.plural);
@@ -74,7 +75,10 @@ export class WatchedAccess {
     return found.length === 0 ? undefined : found.join(', ');
   }
 
-  /** Whether all of it has been read. Where there is no ServiceExport, Services are exported by their labels alone. */
+  /**
+   * Whether all kinds have been read. If the CRD of ServiceExports is missing, Services are exported by their labels
+   * alone.
+   */
   get isRead(): boolean {
     const areExportsRead = this.exports.isMissing || this.exports.stateIn('') === 'readable';
     return areExportsRead && this.#policy.every((kind) => kind.stateIn(this.#namespace) === 'readable');
@@ -91,7 +95,7 @@ export class WatchedAccess {
   }
 }
 
-/** Of a ServiceExport, whom it names. */
+/** Keeps of a ServiceExport the annotation that names its clients, and the metadata that identifies it. */
 function trimExport({ metadata }: KubeObject): KubeObject {
   const clients = metadata.annotations?.[Annotation.clients];
   const { name, namespace, uid, resourceVersion } = metadata;
