@@ -1,7 +1,7 @@
 /**
- * Where the requests to a Service go (rule J2): a function of the settings, of what is ready since when, of the weights
- * that the route has now, and of the clock. What has to outlive a restart is in the status and in the route, so a new
- * process decides as the one before it.
+ * Decides where the requests to a Service go (rule J2). The result depends on the settings, on the readiness of each
+ * backend and its last change, on the weights that the route has now, and on the clock. State that must outlive a
+ * restart is in the status and in the route, so a new process decides like the previous one.
  */
 import type { FailoverSettings } from '../../crds/failover/settings.ts';
 import { type EndpointCounts, isEnough } from './readiness.ts';
@@ -15,17 +15,17 @@ export interface Readiness {
 
 /** What is known of a backend. */
 export interface BackendView {
-  /** Whether there is such a Service. */
+  /** Whether the Service exists. */
   readonly exists: boolean;
-  /** Undefined while they are not known. */
+  /** Undefined while the endpoints are not known. */
   readonly endpoints: EndpointCounts | undefined;
-  /** Whether a route sends requests to it now. */
+  /** Whether a route sends requests to the backend now. */
   readonly isActive: boolean;
 }
 
 /**
- * Returns the readiness of a backend. While it is not known, it stays as it was; of a backend that was never seen, it
- * is what the route takes it for.
+ * Returns the readiness of a backend. While the endpoints are not known, the backend keeps its former readiness.
+ * Without a former readiness, the backend counts as ready if a route sends requests to it.
  */
 export function readinessOf(
   { exists, endpoints, isActive }: BackendView,
@@ -34,7 +34,7 @@ export function readinessOf(
   nowMs: number,
 ): Readiness {
   const ready = exists && (endpoints === undefined ? (before?.ready ?? isActive) : isEnough(endpoints, minReady));
-  // Whole seconds, as the status has them, and never early.
+  // The status has whole seconds. Rounded up, the time of a change is never too early.
   const changedMs = Math.ceil(nowMs / 1000) * 1000;
   return { ready, sinceMs: before?.ready === ready ? Math.min(before.sinceMs, changedMs) : changedMs };
 }
@@ -45,11 +45,13 @@ export interface Candidate extends Readiness {
   readonly weight?: number | undefined;
 }
 
-/** What a route must say. */
+/** The weights that a route must have. */
 export interface Shares {
-  /** The weight of each candidate, in their order. At least one is above 0. */
+  /** The weight of each candidate, in the order of the candidates. At least one weight is above 0. */
   readonly weights: readonly number[];
-  /** When a hold-down ends that may change them, in milliseconds since 1970. */
+  /**
+   * When the next hold-down ends that may change the weights, in milliseconds since 1970; undefined if there is none.
+   */
   readonly dueMs: number | undefined;
 }
 
@@ -66,10 +68,10 @@ export function sharesOf(
 ): Shares {
   const isIn = (service: string): boolean => (current?.get(service) ?? 0) > 0;
   const services = candidates.map(({ service }) => service);
-  // What a route that leads to none of them has been led away from, its own order says.
+  // If the route sends requests to none of the candidates, its own order shows which backends it was led away from.
   const order = services.some(isIn) ? services : [...(current?.keys() ?? [])];
   const active = order.findIndex(isIn);
-  // Only what a route has been led away from must prove itself.
+  // The hold-down applies only to backends that requests were led away from.
   const isHeld = (each: Candidate): boolean => {
     const at = order.indexOf(each.service);
     const isLedAway = active >= 0 && at >= 0 && !isIn(each.service) && (isWeighed(each) || at < active);
@@ -78,7 +80,7 @@ export function sharesOf(
   const ready = candidates.filter((each) => each.ready);
   if (ready.length === 0) return { weights: unchanged(candidates, current), dueMs: undefined };
   const free = ready.filter((each) => !isHeld(each));
-  // What is ready only just now is better than what is not ready at all.
+  // A backend that has been ready only for a moment is better than one that is not ready at all.
   const chosen = free.length > 0 ? free : ready;
   const takes = chosen.some(isWeighed) ? chosen : chosen.slice(0, 1);
   const held = ready.filter((each) => !takes.includes(each) && isHeld(each));
@@ -91,8 +93,8 @@ export function sharesOf(
 const isWeighed = ({ weight }: Candidate): boolean => weight !== undefined;
 
 /**
- * Nothing is ready: the weights stay. A route that would have none above 0 gets those of the settings, or its first
- * backend.
+ * Returns the present weights, because no backend is ready. If none of them is above 0, returns the weights of the
+ * settings. Without weights in the settings, all requests go to the first backend.
  */
 function unchanged(
   candidates: readonly Candidate[],

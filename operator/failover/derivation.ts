@@ -1,6 +1,6 @@
 /**
- * ServiceFailovers as they are derived (rules J1 to J4): what is known of one goes in; its routes, changed in place,
- * and its status come out.
+ * Derives the routes and the status of each ServiceFailover from what is known about it (rules J1 to J4). Routes are
+ * updated in place.
  */
 import type { FieldError } from '../../crds/field-error.ts';
 import { servedVerbs } from '../kube/discovery.ts';
@@ -35,11 +35,12 @@ export interface FailoverDerivationOptions {
   readonly endpoints: Pick<ServiceEndpoints, 'of'>;
   readonly report: Pick<FailoverReport, 'claim' | 'report' | 'leave' | 'forget'>;
   /**
-   * How it becomes certain that a ServiceFailover that is not there any more was meant to go. @default - it is certain
+   * How to make certain that a ServiceFailover that no longer exists was meant to be deleted. @default - it is certain
+   * at once
    */
   readonly gone?: Gone;
   readonly log: Logger;
-  /** Takes notice that a route was written, or deleted. */
+  /** Called when a route was written or deleted. */
   readonly routeWritten: (action: Action) => void;
   /** Time between two writes of one status, in milliseconds. @default 1000 */
   readonly statusPeriodMs?: number | undefined;
@@ -49,29 +50,37 @@ export interface FailoverDerivationOptions {
 
 interface Gone {
   readonly client: KubeClient;
-  /** There was no place for ServiceFailovers, or a list showed none at all: nobody may have asked for that. */
+  /**
+   * Remembers when ServiceFailovers could not exist, or a list showed none at all. Perhaps nobody asked for their
+   * deletion then.
+   */
   readonly absence: Absence;
 }
 
-/** What is known of a key. */
+/** What is known of one key. */
 export type ObservedKey =
-  /** It cannot be read, be it there or not. */
+  /** ServiceFailovers of this namespace cannot be read, so it is not known whether this one exists. */
   | { readonly is: 'unread' }
-  /** It is not there; these are the routes that it has left. */
+  /** The ServiceFailover does not exist. `owned` are the routes that it has left. */
   | { readonly is: 'gone'; readonly owned: readonly Route[] }
   | { readonly is: 'anothers'; readonly object: FailoverObject; readonly operator: string }
   | { readonly is: 'invalid'; readonly object: FailoverObject; readonly errors: readonly FieldError[] }
-  /** What has not been read yet is read soon, and then all keys come again. */
+  /**
+   * Something that the ServiceFailover depends on has not been read yet. Once it has been read, all keys are reconciled
+   * again.
+   */
   | { readonly is: 'awaited' }
   | { readonly is: 'served'; readonly object: FailoverObject; readonly observed: ObservedFailover };
 
-/** Time until it is asked again what the API server serves. */
+/**
+ * Time until a key is reconciled again after a failure, or while it is not certain that its ServiceFailover is gone.
+ */
 const RETRY_MS = 10_000;
 
 export class FailoverDerivation implements Derivation<ObservedKey, Decision | undefined, Finding> {
   readonly texts = TEXTS;
   readonly #options: FailoverDerivationOptions;
-  /** Readiness as it was last decided: the status may be written later. */
+  /** Readiness as it was last decided, by key. The status may be written later. */
   readonly #readiness = new Map<string, ReadonlyMap<string, Readiness>>();
 
   constructor(options: FailoverDerivationOptions) {
@@ -131,7 +140,8 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
       case 'invalid':
         return report.report(key, of.object, { invalid: of.errors }, signal);
       case 'served': {
-        // Who has not said that it serves the ServiceFailover writes no route for it: another may be about to.
+        // An operator writes no route before the status names it, because another operator may be about to serve the
+        // ServiceFailover.
         const claimed = await report.claim(key, of.object, signal);
         if (claimed === undefined && decision !== undefined) this.#remember(key, of.observed, decision);
         return claimed;
@@ -167,11 +177,12 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
     const { report, log, statusPeriodMs = STATUS_PERIOD_MS } = this.#options;
     const failure = refusals[0] ?? failureOf(errors);
     if (of.is !== 'served' || decision === undefined) {
-      // Nothing is left that could say so.
+      // No ServiceFailover is left whose status could report the failure.
       if (failure !== undefined) log.warn({ failover: key, error: failure.message }, 'a route cannot be deleted');
       return {};
     }
-    // Where a gateway is dead, the routes of all others come before the first status.
+    // After a write of routes, the status waits: when a gateway dies, the routes of all ServiceFailovers come before
+    // the first status.
     if (done.length > 0 && errors.length === 0) return { requeueAfterMs: statusPeriodMs };
     const { object, observed } = of;
     const reported = await report.report(key, object, { observed, decision, failure }, signal);
@@ -185,8 +196,9 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
   }
 
   /**
-   * Whether what decides about a ServiceFailover is still to be read. What it does without is only awaited until the
-   * API server has answered, be it with an error.
+   * Reports whether objects that a ServiceFailover depends on have still to be read. Slices, and the routes of the
+   * kinds that it needs, must have been read, unless the API server refuses or does not serve the kind. For all other
+   * kinds, any answer of the API server is enough, even an error.
    */
   #isAwaited(namespace: string, { apex, settings }: ObservedFailover): boolean {
     const { slices, profiles, policyRoutes, routes } = this.#options.watched;
@@ -225,26 +237,30 @@ export class FailoverDerivation implements Derivation<ObservedKey, Decision | un
 }
 
 /**
- * Whether the routes of a ServiceFailover that is gone must stay: all of them may be gone with their CRD, which a list
- * that shows none does not tell, and a watch may be behind.
+ * Returns when to check again whether the routes of a ServiceFailover that is gone may be deleted; undefined if they
+ * may be deleted now. All ServiceFailovers may have vanished with their CRD, and a list without any does not show the
+ * reason. Also, a watch may be out of date.
  */
 async function whileAbsent(key: string, { client, absence }: Gone, signal: AbortSignal): Promise<Outcome | undefined> {
   if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) absence.noticed();
   const waitMs = absence.leftMs(key);
   if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
   const { namespace, name } = splitKey(key);
-  // It may have been made anew.
+  // The ServiceFailover may have been created again.
   const there = await client.read(SERVICE_FAILOVERS, namespace, name, signal).catch(unlessNotFound);
   return there === undefined ? undefined : { requeueAfterMs: RETRY_MS };
 }
 
-/** Nothing is left for later, and nobody is in the way. */
+/** Fields of a goal of which nothing is left for later, and in whose way no object is. */
 const WHOLE = { isPartial: false, isBlocked: false } as const;
 
 const ownedRoutes = (routes: readonly Route[]): readonly OwnedKind[] =>
   [...Map.groupBy(routes, ({ kind }) => ROUTES[kind])].map(([of, objects]) => ({ of, objects }));
 
-/** What failed; a conflict says no more than that the view was old. */
+/**
+ * Returns the first error as a finding. A conflict does not count, because it only shows that the observed state was
+ * out of date.
+ */
 function failureOf(errors: readonly unknown[]): Finding | undefined {
   const error = errors.find((each) => !isConflict(each));
   return error === undefined ? undefined : { reason: 'Error', message: describe(error) };

@@ -1,6 +1,6 @@
 /**
- * What is known of the endpoints of a Service: of a mirror at first hand, from its target; of others by their slices
- * here (rule J3).
+ * Counts the endpoints of Services (rule J3): of a mirror first hand, by its target; of other Services by their slices
+ * in this cluster.
  */
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
@@ -32,7 +32,7 @@ export class ServiceEndpoints {
     this.#options = options;
   }
 
-  /** Whether any endpoint of a Service is ready; undefined while that is not known. */
+  /** Reports whether any endpoint of a Service is ready; undefined while that is not known. */
   isReady(key: string): boolean | undefined {
     const live = this.#options.services.get(key);
     if (live === undefined) return false;
@@ -41,16 +41,17 @@ export class ServiceEndpoints {
   }
 
   /**
-   * What is known of the endpoints of a Service: of a mirror at first hand, of others by its slices in this cluster.
+   * Returns the counts of a Service's endpoints: of a mirror first hand, of other Services by their slices in this
+   * cluster. Undefined while the counts are not known.
    */
   of(live: Service): EndpointCounts | undefined {
     const { namespace, knowledge } = this.#options;
     const owner = ownerOf(live, namespace);
     const known = owner && knowledge(owner.cluster, owner.key);
     if (known !== undefined) return reachable(behind(live, known), modeOf(live));
-    // Only who reads its target knows what is behind a mirror in flat mode: it has no slices here.
+    // A mirror in flat mode has no slices here, so only a session that reads its target knows its endpoints.
     if (owner !== undefined && modeOf(live) === 'remote-discovery') return undefined;
-    // Those that lead through gateways have slices.
+    // Federated Services that lead through gateways have slices here.
     if (isFederated(live) && isFlat(live)) return readyMembers(this.#membersOf(live));
     return this.#localEndpoints(keyOf(live));
   }
@@ -61,7 +62,10 @@ export class ServiceEndpoints {
     return sumCounts(slices.store.by('service', service).map(({ counts }) => counts));
   }
 
-  /** Whether each member of a federated Service on a flat network is ready. */
+  /**
+   * Returns whether each member of a federated Service on a flat network is ready; undefined for a member while that is
+   * not known.
+   */
   #membersOf({ metadata: { namespace = '', annotations = {} } }: Service): readonly (boolean | undefined)[] {
     const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',').filter((each) => each.includes('@'));
     const remote = entries.map((each) => {
@@ -75,7 +79,10 @@ export class ServiceEndpoints {
   }
 }
 
-/** What is known of what a mirror leads to: of a headless Service, an endpoint mirror leads to one pod alone. */
+/**
+ * Returns what is known of the endpoints that a mirror leads to. An endpoint mirror leads to one pod of a headless
+ * Service, so only that pod is left.
+ */
 function behind(mirror: Service, known: TargetKnowledge): TargetKnowledge {
   const pod = hostnameOf(mirror);
   if (pod === undefined) return known;
@@ -86,6 +93,6 @@ function behind(mirror: Service, known: TargetKnowledge): TargetKnowledge {
   };
 }
 
-/** How the endpoints of a mirror are reached. */
+/** Returns the mode of a mirror. */
 const modeOf = ({ metadata: { labels = {} } }: Service): MirrorMode =>
   Label.remoteDiscovery in labels ? 'remote-discovery' : 'gateway';

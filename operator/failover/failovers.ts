@@ -1,6 +1,6 @@
 /**
- * The ServiceFailovers and TrafficSplits: what they are derived from is watched, and their routes and weights are kept
- * true.
+ * Runs failover: watches everything that ServiceFailovers and TrafficSplits depend on, and reconciles the routes of
+ * ServiceFailovers and the weights of TrafficSplits.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
@@ -28,14 +28,14 @@ export interface FailoversOptions
   /** The only namespaces that are served. @default all */
   readonly namespaces: readonly string[] | undefined;
   readonly concurrency: number;
-  /** Waits for the turn of a write, and makes it. */
+  /** Waits for the turn of a write, and then makes the write. */
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
   readonly backoff?: BackoffPolicy | undefined;
-  /** Time for which routes stay once there can be ServiceFailovers again, in milliseconds. @default 600000 */
+  /** Time for which routes stay after ServiceFailovers can exist again, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
 }
 
-/** Time until a name that a foreign object has is tried again. */
+/** Time until the operator tries again to use a name that a foreign object has. */
 const RETRY_MS = 10_000;
 
 export class Failovers implements MirrorListener {
@@ -45,7 +45,10 @@ export class Failovers implements MirrorListener {
   readonly #derivation: FailoverDerivation;
   readonly #splits: Splits;
   readonly #endpoints: ServiceEndpoints;
-  /** There was no place for ServiceFailovers, or a list showed none at all: nobody may have asked for that. */
+  /**
+   * Remembers when ServiceFailovers could not exist, or a list showed none at all. Perhaps nobody asked for their
+   * deletion then.
+   */
   readonly #absence: Absence;
   #signal: AbortSignal | undefined;
 
@@ -114,7 +117,10 @@ export class Failovers implements MirrorListener {
     await this.#controller.forget();
   }
 
-  /** Reconciles all ServiceFailovers, and what is left of others: what can be read has changed. */
+  /**
+   * Enqueues all ServiceFailovers, all TrafficSplits, and the routes that deleted ServiceFailovers have left. Called
+   * when other objects can be read than before.
+   */
   addAll(): void {
     const { failovers } = this.#watched;
     if (failovers.isMissing) this.#absence.noticed();
@@ -147,7 +153,8 @@ export class Failovers implements MirrorListener {
 
   #serviceChanged(key: string): void {
     const { failovers, splits } = this.#watched;
-    // A flat federated Service has no slices here but those of its local member.
+    // A federated Service on a flat network has no slices of its own here, but depends on the slices of its local
+    // member.
     for (const service of [key, federatedName(key)]) {
       for (const object of failovers.store.by('service', service)) this.#controller.add(keyOf(object));
       for (const object of splits.store.by('service', service)) this.#splits.add(keyOf(object));

@@ -1,6 +1,7 @@
 /**
- * The kinds that ServiceFailovers are derived from, beside Services: how each is kept, and what is found in them. None
- * of their CRDs need be installed. They are watched (watched.ts), or listed once for a forecast.
+ * The kinds that ServiceFailovers are derived from, beside Services: how a store keeps the objects of each kind, and
+ * how related objects are found in it. None of the CRDs need be installed. The objects are watched (watched.ts), or
+ * listed once for a forecast.
  */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
@@ -17,10 +18,10 @@ import { failoverOf, parentsOf, ROUTE_KINDS } from './routes.ts';
 
 export const SERVICE_FAILOVERS: Resource = FAILOVER_KINDS.failovers;
 export const SERVICE_PROFILES: Resource = FAILOVER_KINDS.profiles;
-/** Linkerd's own HTTPRoutes, which it takes beside those of the Gateway API. */
+/** Linkerd's own HTTPRoutes, which Linkerd accepts beside those of the Gateway API. */
 export const POLICY_ROUTES: Resource = FAILOVER_KINDS.policyRoutes;
 
-/** A ServiceFailover, read. */
+/** A ServiceFailover, with its spec as it was read. */
 export interface FailoverObject extends KubeObject {
   readonly spec?: unknown;
   /** Foreign data. */
@@ -28,7 +29,7 @@ export interface FailoverObject extends KubeObject {
   readonly read: Checked<FailoverSettings>;
 }
 
-/** A slice, counted: there may be thousands. */
+/** A slice, reduced to the counts of its endpoints, because there may be thousands of slices. */
 export interface CountedSlice extends KubeObject {
   readonly counts: FamilyCounts;
 }
@@ -36,13 +37,13 @@ export interface CountedSlice extends KubeObject {
 export interface FailoverKinds {
   readonly failovers: ReadKind<FailoverObject>;
   readonly routes: Readonly<Record<RouteKind, ReadKind<Route>>>;
-  /** Linkerd's own HTTPRoutes, which may be in the way: none is ours. */
+  /** Linkerd's own HTTPRoutes. None of them is ours, but they may keep our routes from having effect. */
   readonly policyRoutes: ReadKind<Route>;
   readonly profiles: ReadKind<KubeObject>;
   readonly slices: ReadKind<CountedSlice>;
 }
 
-/** How the objects of each kind are kept. */
+/** How a store keeps the objects of each kind. */
 export const KEPT = {
   failovers: { trim: trimFailover, indexes: { service: servicesOf } },
   routes: (kind: RouteKind): StoreOptions<Route> => ({
@@ -70,7 +71,7 @@ export function othersFor(
   return [...others, ...policyRoutes.store.by('parent', service)];
 }
 
-/** The Services that a ServiceFailover names. */
+/** Returns the Services that a ServiceFailover names, by key. */
 function servicesOf({ read }: FailoverObject): readonly string[] {
   if (!read.ok) return [];
   const { namespace, service, backends } = read.value;
@@ -88,15 +89,17 @@ export function parentKeysOf(object: Route): readonly string[] {
   return [...new Set(parentsOf(object).map(({ name }) => `${object.metadata.namespace}/${name}`))];
 }
 
-/** The Service that a ServiceProfile is named after: `<service>.<namespace>.svc.<domain>`. */
+/**
+ * Returns the Service that a ServiceProfile is named after, by key. The name is `<service>.<namespace>.svc.<domain>`.
+ */
 export function profiledOf({ metadata: { name, namespace } }: KubeObject): readonly string[] {
   const [service, within, svc] = name.split('.');
   return svc === 'svc' && within === namespace ? [`${within}/${service}`] : [];
 }
 
 /**
- * Returns the Service of a slice, by key. Those of a ServiceImport on a flat network do not name the derived Service
- * (rule K4), and are counted as its own.
+ * Returns the Service of a slice, by key. The slices of a ServiceImport on a flat network do not name the derived
+ * Service (rule K4), but count as slices of the derived Service.
  */
 export function sliceOwners({ metadata: { namespace, labels = {} } }: KubeObject): readonly string[] {
   const { [Label.serviceImport]: imported } = labels;
@@ -117,7 +120,9 @@ function trimFailover(object: FailoverObject): FailoverObject {
   } as FailoverObject;
 }
 
-/** Of others, only whose children they are counts. */
+/**
+ * Keeps the fields of a route that are read. Of a route that is not ours, only the parents and some metadata are read.
+ */
 function trimRoute(object: Route, kind: RouteKind): Route {
   const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = object.metadata;
   const isOurs = failoverOf(object) !== undefined;

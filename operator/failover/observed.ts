@@ -1,4 +1,4 @@
-/** One plain value with everything that decides what the routes of one ServiceFailover must be, read without I/O. */
+/** One plain value with everything that the routes of one ServiceFailover depend on. It is read without I/O. */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import type { FailoverSettings } from '../../crds/failover/settings.ts';
 import type { KubeObject, Service } from '../kube/objects.ts';
@@ -6,7 +6,7 @@ import type { KindState } from '../runtime/optional-kind.ts';
 import type { Readiness } from './decide.ts';
 import type { EndpointCounts } from './readiness.ts';
 
-/** A route, with the fields that are read here. It may be anybody's, and is not trusted. */
+/** A route, with the fields that are read here. The route may belong to anybody, and is not trusted. */
 export interface Route extends KubeObject {
   readonly kind: RouteKind;
   readonly spec?: {
@@ -30,27 +30,30 @@ export interface RouteBackendRef {
   readonly weight?: number;
 }
 
-/** A backend, as it is. */
+/** The present state of a backend. */
 export interface ObservedBackend {
-  /** Absent if the Service does not exist. */
+  /** Undefined if the Service does not exist. */
   readonly live: Service | undefined;
-  /** Undefined while they are not known. */
+  /** Undefined while the endpoints are not known. */
   readonly endpoints: EndpointCounts | undefined;
 }
 
 export interface ObservedFailover {
   readonly settings: FailoverSettings;
-  /** The Service that clients call; absent if there is none. */
+  /** The Service that clients call; undefined if it does not exist. */
   readonly apex: Service | undefined;
   /** In the order of the settings. */
   readonly backends: readonly ObservedBackend[];
-  /** The routes that are ours, for this ServiceFailover. */
+  /** Our routes for this ServiceFailover. */
   readonly owned: readonly Route[];
-  /** The other routes in its namespace whose parent is the Service: of others, or for other ServiceFailovers. */
+  /**
+   * The other routes in the namespace whose parent is the Service: routes of others, and our routes for other
+   * ServiceFailovers.
+   */
   readonly others: readonly Route[];
   readonly kinds: Readonly<Record<RouteKind, KindState>>;
   /** Whether a ServiceProfile makes Linkerd's proxies ignore routes of the Service. */
   readonly hasProfile: boolean;
-  /** The readiness that was reported last, by Service. */
+  /** The readiness that was last decided, by Service. After a start, it is the readiness in the status. */
   readonly before: ReadonlyMap<string, Readiness>;
 }

@@ -1,4 +1,6 @@
-/** One ServiceFailover decided: what is observed in, the routes and the findings for its status out. Pure. */
+/**
+ * Decides about one ServiceFailover: from the observed value to its routes, and to the findings for its status. Pure.
+ */
 import type { RouteKind } from '../../constructs/rendered/index.ts';
 import { keyOf, type Service } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
@@ -13,21 +15,21 @@ export interface Finding {
 }
 
 export interface Decision {
-  /** The routes that must be there. */
+  /** The routes that must exist. */
   readonly routes: readonly Desired[];
-  /** Routes of ours that are not among them, and stay. */
+  /** Our routes that stay although they are not among `routes`. */
   readonly kept: readonly Route[];
-  /** Whether routes go once those are there that replace them. */
+  /** Whether some routes are to go later, once the routes that replace them exist. */
   readonly isPartial: boolean;
-  /** In the order of the settings. */
+  /** Readiness of each backend, in the order of the settings. */
   readonly readiness: readonly Readiness[];
   /** The weight of each backend in the first route that has it, in the order of the settings. */
   readonly weights: readonly (number | undefined)[];
-  /** What is wrong with backends. */
+  /** Problem of the backends; undefined if there is none. */
   readonly ofBackends: Finding | undefined;
-  /** What keeps routes from being there, or from having effect. */
+  /** Problem that keeps routes from existing or from having effect; undefined if there is none. */
   readonly ofRoutes: Finding | undefined;
-  /** Time until a hold-down ends, in milliseconds. */
+  /** Time until the next hold-down ends, in milliseconds; undefined if there is none. */
   readonly requeueAfterMs: number | undefined;
 }
 
@@ -69,13 +71,13 @@ export function decideFailover(observed: ObservedFailover, nowMs: number): Decis
 interface PortPlan {
   readonly port: number;
   readonly kind: RouteKind;
-  /** The route of this kind if there can be one, and those of other kinds until it is there. */
+  /** The route of this kind if it is possible, and routes of other kinds until the route of this kind exists. */
   readonly desired: readonly Desired[];
-  /** Whether the route is there, and may be written: those of other kinds go. */
+  /** Whether the route of this kind exists and may be written, so that routes of other kinds go. */
   readonly isReplaced: boolean;
-  /** Whether it is to be made in place of others. */
+  /** Whether the route of this kind is to be created in place of routes of other kinds. */
   readonly isReplacing: boolean;
-  /** Of the first one that is desired. */
+  /** Weights of the first route in `desired`, by Service. */
   readonly weights: ReadonlyMap<string, number> | undefined;
   readonly dueMs: number | undefined;
   readonly conflict: Route | undefined;
@@ -97,7 +99,8 @@ function planPort(
     kinds[kind] === 'readable' && candidates.length > 0 && (conflict === undefined || own !== undefined);
   const isReplaced = isPossible && own !== undefined;
   const isKnown = (each: Route): boolean => kinds[each.kind] === 'readable' && candidates.length > 0;
-  // Requests follow these until the route of the right kind is there: something may be in its way for long.
+  // Requests follow routes of other kinds until the route of the right kind exists, which can take long if something
+  // prevents it.
   const others = isReplaced ? [] : ofPort.filter((each) => each.kind !== kind && isKnown(each));
   const plan = (of: RouteKind, from: Route | undefined): PlannedRoute => {
     const { weights, dueMs } = sharesOf(candidates, from && weightsIn(from), settings.holdDownMs, nowMs);
@@ -109,7 +112,7 @@ function planPort(
       dueMs,
     };
   };
-  // Where the kind changes, the new route goes on from where the old one sends requests.
+  // If the kind changes, the weights of the new route are decided from the present weights of the old one.
   const planned = [
     ...(isPossible ? [plan(kind, own ?? ofPort[0])] : []),
     ...others.map((each) => plan(each.kind, each)),
@@ -129,12 +132,15 @@ interface PlannedRoute extends Pick<PortPlan, 'dueMs'> {
   readonly weights: ReadonlyMap<string, number>;
 }
 
-/** Linkerd takes no Service without a ClusterIP for the parent of a route. */
+/**
+ * Reports whether a Service can be the parent of a route. Linkerd does not accept a Service without a ClusterIP as a
+ * parent.
+ */
 const canBeParent = ({ spec }: Service): boolean => spec?.type !== 'ExternalName' && spec?.clusterIP !== 'None';
 
 /**
- * Reports whether a route of ours stays although it is not desired: nothing says that it must go while the Service or
- * all its backends are missing, or the route that replaces it is not there yet.
+ * Reports whether a route of ours stays even if it is not desired. It stays while the Service or all its backends are
+ * missing, or while the route that replaces it does not exist yet.
  */
 function isKept({ apex }: ObservedFailover, { kind, metadata }: Route, plans: readonly PortPlan[]): boolean {
   if (apex === undefined) return true;

@@ -1,6 +1,6 @@
 /**
- * How many endpoints of a Service can be reached, and whether they are enough (rule J3). Slices may come from a target
- * and are not trusted. Pure.
+ * Counts the endpoints of a Service that can be reached, and reports whether they are enough (rule J3). Slices may come
+ * from a target and are not trusted. Pure.
  */
 import type { MinReady } from '../../crds/failover/settings.ts';
 import type { MirrorMode } from '../../constructs/rendered/index.ts';
@@ -8,14 +8,14 @@ import type { EndpointSlice } from '../kube/objects.ts';
 import type { GatewayView } from '../mirror/observed.ts';
 import type { ObservedExport } from '../served/served-target.ts';
 
-/** Endpoints of a Service. */
+/** Numbers of endpoints of a Service. */
 export interface EndpointCounts {
   readonly ready: number;
-  /** All of them, without those that terminate. */
+  /** Number of all endpoints, without those that terminate. */
   readonly total: number;
 }
 
-/** Endpoints of one address family. */
+/** Numbers of endpoints of one address family. */
 export interface FamilyCounts extends EndpointCounts {
   readonly family: string;
 }
@@ -34,8 +34,8 @@ export function countSlice({ addressType, endpoints }: EndpointSlice): FamilyCou
 }
 
 /**
- * Adds up the slices of one Service. The pods of a Service of both families are in slices of each: the family that has
- * more of them counts.
+ * Adds up the slices of one Service. The pods of a Service with two address families are in slices of both. Only one
+ * family counts: the one with more ready endpoints, or with more endpoints if equally many are ready.
  */
 export function sumCounts(slices: Iterable<FamilyCounts>): EndpointCounts {
   const byFamily = new Map<string, EndpointCounts>();
@@ -56,18 +56,19 @@ export function sumCounts(slices: Iterable<FamilyCounts>): EndpointCounts {
 export interface TargetKnowledge {
   /** Whether the Service is exported, and how; undefined while that is not known. */
   readonly exported: MirrorMode | 'not' | undefined;
-  /** Undefined while they are not known. */
+  /** Undefined while the slices are not known. */
   readonly slices: readonly EndpointSlice[] | undefined;
-  /** Undefined while it is not known; false without a gateway. */
+  /** Whether the gateway is alive; undefined while that is not known. False without a gateway. */
   readonly isGatewayAlive: boolean | undefined;
 }
 
-/** What is known of a target that is about to be read for its Link. */
+/** Knowledge of a Service in a target that no session has read yet: none. */
 export const NOTHING_KNOWN: TargetKnowledge = { exported: undefined, slices: undefined, isGatewayAlive: undefined };
 
 /**
- * Returns what failover knows of a target Service. No gateway is one that is not alive; a Service that lists and watches
- * do not show, which may be behind, is exported as it was until the target has confirmed that it is gone.
+ * Returns what failover knows of a target Service. Without a gateway, the gateway counts as not alive. Lists and
+ * watches that do not show the Service may be out of date, so `exported` stays undefined until the target has confirmed
+ * that the Service is gone.
  */
 export const knowledgeOf = (
   {
@@ -85,7 +86,7 @@ export const knowledgeOf = (
 
 /**
  * Returns how many endpoints in a target can be reached; undefined while that is not known.
- * @param mirrored mode of the mirror that there is
+ * @param mirrored mode of the existing mirror, which applies while `exported` is undefined
  */
 export function reachable(
   { exported, slices, isGatewayAlive }: TargetKnowledge,
@@ -94,15 +95,16 @@ export function reachable(
   const mode = exported ?? mirrored;
   if (mode === 'not') return { ready: 0, total: 0 };
   const counts = slices && sumCounts(slices.map(countSlice));
-  // A gateway that is dead lets nothing through, whatever is behind it; before the first verdict nothing is known.
+  // A dead gateway lets nothing through, even if endpoints behind it are ready. Before the first verdict, nothing is
+  // known.
   if (mode === 'remote-discovery' || isGatewayAlive === true) return counts;
   return isGatewayAlive === false ? { ready: 0, total: counts?.total ?? 0 } : undefined;
 }
 
 /**
- * Returns how many members of a federated Service on a flat network are ready, each counted once; undefined while none
- * is known to be, and some may be.
- * @param members whether each is ready; undefined while that is not known
+ * Returns how many members of a federated Service on a flat network are ready. Each member counts once. Undefined if no
+ * member is known to be ready, and the readiness of some is not known.
+ * @param members whether each member is ready; undefined while that is not known
  */
 export function readyMembers(members: readonly (boolean | undefined)[]): EndpointCounts | undefined {
   const ready = members.filter((each) => each === true).length;

@@ -33,18 +33,24 @@ export interface ReportOptions {
 
 export const STATUS_PERIOD_MS = 1_000;
 
-/** Time until it is looked again whether the namespace of another operator is still there. */
+/**
+ * Time until a ServiceFailover that another operator serves is checked again. The namespace of the other operator may
+ * be gone then.
+ */
 const LOOK_MS = 60_000;
 
 export class FailoverReport {
   readonly #options: ReportOptions;
   readonly #statuses: StatusPatch<FailoverObject>;
-  /** The operator that serves each ServiceFailover that is left alone. */
+  /**
+   * The namespace of the operator that serves a ServiceFailover, by key, for each ServiceFailover that another operator
+   * serves.
+   */
   readonly #left = new Map<string, string>();
 
   /**
-   * ServiceFailovers of which the API server has dropped the field that names the operator: the CRD is older than it,
-   * and nobody can tell whose they are.
+   * ServiceFailovers from whose status the API server has dropped the field that names the operator. The CRD is older
+   * than the field, so nobody can tell which operator serves them.
    */
   readonly #unmarked = new Set<string>();
 
@@ -65,9 +71,11 @@ export class FailoverReport {
   }
 
   /**
-   * Makes this operator the one that serves a ServiceFailover (rule J6): only the status as it was seen is written
-   * over, so another cannot do so at the same time, nor can it be done once the ServiceFailover is gone.
-   * @returns undefined if this operator serves it already
+   * Makes this operator the one that serves a ServiceFailover (rule J6). The write replaces only the very status that
+   * was seen. So another operator cannot claim the ServiceFailover at the same time, and a ServiceFailover that is gone
+   * cannot be claimed.
+   * @returns undefined if this operator serves the ServiceFailover already, or if the CRD drops the field that names
+   *   the operator
    */
   async claim(key: string, object: FailoverObject, signal: AbortSignal): Promise<Outcome | undefined> {
     const { namespace: operator } = this.#options;
@@ -89,7 +97,7 @@ export class FailoverReport {
     return {};
   }
 
-  /** @returns what to do if the status has not been written */
+  /** @returns `written`; if the status has not been written, what to do next */
   async #write(key: string, object: FailoverObject, status: object, signal: AbortSignal): Promise<'written' | Outcome> {
     try {
       const outcome = await this.#statuses.write(object, status, signal);
@@ -103,7 +111,7 @@ export class FailoverReport {
     }
   }
 
-  /** Says once that another operator serves a ServiceFailover (rule J6). */
+  /** Reports, once, that another operator serves a ServiceFailover (rule J6). */
   leave(key: string, object: FailoverObject, operator: string): Outcome {
     const again = { requeueAfterMs: LOOK_MS };
     if (this.#left.get(key) === operator) return again;
@@ -117,13 +125,16 @@ export class FailoverReport {
     return again;
   }
 
-  /** The CRD has the field: what was written before it had is written again. */
+  /**
+   * Called when the CRD has the field that names the operator. Statuses from which an older CRD dropped the field are
+   * written again.
+   */
   #upgraded(): void {
     for (const key of this.#unmarked) this.#statuses.forget(key);
     this.#unmarked.clear();
   }
 
-  /** Forgets a ServiceFailover that is gone. */
+  /** Forgets a ServiceFailover that is gone, or that another operator serves. */
   forget(key: string): void {
     this.#left.delete(key);
     this.#unmarked.delete(key);
@@ -131,7 +142,7 @@ export class FailoverReport {
     this.#options.metrics.forgetFailover(key);
   }
 
-  /** Reports what has changed as Events, and where requests go in the log. */
+  /** Records Events about changes of the status. Logs and counts a change of the backends that requests go to. */
   #record(key: string, object: FailoverObject, status: FailoverStatus): void {
     const { log, metrics } = this.#options;
     const before = readStatus(object.status);

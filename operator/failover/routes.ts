@@ -1,6 +1,6 @@
 /**
- * The routes of one ServiceFailover: which ports have one, of which kind, whose they are, and what is in their way.
- * Pure.
+ * The routes of one ServiceFailover: which ports have a route, of which kind, which ServiceFailover a route belongs to,
+ * and which other routes keep it from having effect. Pure.
  */
 import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/rendered/index.ts';
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
@@ -28,7 +28,10 @@ export function failoverOf({ metadata: { name, labels } }: KubeObject): string |
   return /^[1-9][0-9]{0,4}$/.test(name.slice(failover.length + 1)) ? failover : undefined;
 }
 
-/** Returns the Services of its own namespace that a route has as parents: all their ports, or one. */
+/**
+ * Returns the parents of a route that are Services in its own namespace. A parent without `port` stands for all ports
+ * of the Service.
+ */
 export const parentsOf = ({ metadata, spec }: Route): readonly { readonly name: string; readonly port?: number }[] =>
   asArray(spec?.parentRefs).flatMap(({ group, kind, namespace = metadata.namespace, name, port }) => {
     const isService = kind === 'Service' && (group === '' || group === RouteApi.coreGroup);
@@ -47,7 +50,7 @@ export function weightsIn({ spec }: Route): ReadonlyMap<string, number> | undefi
   );
 }
 
-/** Returns the ports of the Service that routes can be for, each with the kind of its route. */
+/** Returns the TCP ports of a Service, each with the kind of its route. */
 export function routedPorts(
   apex: Service,
   wanted: RouteKind | undefined,
@@ -62,8 +65,9 @@ export const hasPort = (service: Service, port: number): boolean =>
   (service.spec?.ports ?? []).some((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
 
 /**
- * Returns the route of somebody else, or for another ServiceFailover, that keeps ours for a port from having effect:
- * one that is older, or of a kind that Linkerd prefers. A route that is not there yet is younger than any other.
+ * Returns a route that keeps our route for a port from having effect; undefined if there is none. Such a route belongs
+ * to somebody else or to another ServiceFailover, and is older or of a kind that Linkerd prefers. If our route does not
+ * exist yet, every other route counts as older.
  */
 export function conflictOf(
   { settings, others }: Pick<ObservedFailover, 'settings' | 'others'>,
@@ -81,7 +85,7 @@ export function conflictOf(
   });
 }
 
-/** By creation, then by name, as Linkerd orders routes. */
+/** Reports whether a route comes before another in Linkerd's order: by creation time, then by name. */
 const isOlder = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean => {
   const [createdA = '', createdB = ''] = [a.creationTimestamp, b.creationTimestamp];
   return createdA === createdB ? a.name < b.name : createdA < createdB;
@@ -108,7 +112,7 @@ export function renderRoute(
   return rendered;
 }
 
-/** What should be a list of objects, and may be anything. */
+/** Returns the objects of a value that should be a list of objects, but may be anything. */
 const asArray = <T>(value: readonly T[] | null | undefined): readonly T[] =>
   Array.isArray(value)
     ? (value as readonly T[]).filter((each: unknown) => typeof each === 'object' && each !== null)

@@ -1,7 +1,8 @@
 /**
- * TrafficSplits of the users of linkerd-failover, served as it does (rule J5): those that its label marks, by its
- * annotation. Requests go to the primary backend while it is ready, else to all that are. Unlike there, readiness is
- * that of rule J3, writes are retried, and weights never come to be all 0.
+ * Serves TrafficSplits like linkerd-failover, for users who come from it (rule J5): those with the label of
+ * linkerd-failover, by its annotation. Requests go to the primary backend while it is ready, otherwise to all backends
+ * that are ready. Three things differ from linkerd-failover: readiness is that of rule J3, writes are retried, and
+ * weights never become all 0.
  */
 import { FAILOVER_KINDS } from '../../crds/derived-kinds.ts';
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
@@ -18,10 +19,10 @@ import type { Lister } from '../runtime/store.ts';
 
 export const TRAFFIC_SPLITS: Resource = FAILOVER_KINDS.splits;
 
-/** Selects the TrafficSplits that are to be served. */
+/** Label that selects the TrafficSplits to serve. */
 export const CONTROLLED_SPLITS = Label.controlledBy;
 
-/** A TrafficSplit. It is data from outside. */
+/** A TrafficSplit. It is foreign data, and not trusted. */
 export interface TrafficSplit extends KubeObject {
   readonly spec?: { readonly backends?: readonly SplitBackend[] | null };
 }
@@ -31,7 +32,7 @@ interface SplitBackend {
   readonly weight?: unknown;
 }
 
-/** Returns the backends of a TrafficSplit; none if they are not of the expected form. */
+/** Returns the backends of a TrafficSplit; an empty list if they do not have the expected form. */
 export function backendsOf({ spec }: TrafficSplit): readonly SplitBackend[] {
   const backends: unknown = spec?.backends;
   if (!Array.isArray(backends)) return [];
@@ -40,14 +41,15 @@ export function backendsOf({ spec }: TrafficSplit): readonly SplitBackend[] {
   return backends.every(isBackend) ? backends : [];
 }
 
-/** The Services of a TrafficSplit, by key. */
+/** Returns the backends of a TrafficSplit as keys of Services. */
 export const servicesOf = (split: TrafficSplit): readonly string[] => [
   ...new Set(backendsOf(split).map(({ service }) => `${split.metadata.namespace}/${service}`)),
 ];
 
 /**
- * Returns the weights of the backends, in their order; undefined if they stay as they are, since none is ready.
- * @param isReady undefined while it is not known: then a backend is what its weight takes it for
+ * Returns the weights of the backends, in their order; undefined if the weights stay, because no backend is ready.
+ * @param isReady reports whether a backend is ready; undefined while that is not known. In that case, the backend
+ *   counts as ready if its weight is above 0
  */
 export function splitWeights(
   split: TrafficSplit,
@@ -66,7 +68,7 @@ export interface SplitsOptions extends Pick<ControllerOptions, 'concurrency' | '
   readonly store: Lister<TrafficSplit> & WriteThrough;
   /** Reports whether a Service is ready; undefined while that is not known. */
   readonly isReady: (key: string) => boolean | undefined;
-  /** Reports whether all that readiness is known from has been read in a namespace. */
+  /** Reports whether the slices of a namespace, which show readiness, have been read. */
   readonly isKnown: (namespace: string) => boolean;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly mayWrite: MayWrite;
@@ -74,7 +76,7 @@ export interface SplitsOptions extends Pick<ControllerOptions, 'concurrency' | '
   readonly log: Logger;
 }
 
-/** The controller of these TrafficSplits. */
+/** Controller of the TrafficSplits that have the label of linkerd-failover. */
 export class Splits {
   readonly #options: SplitsOptions;
   readonly #controller: Controller;
@@ -118,7 +120,7 @@ export class Splits {
       return { requeueAfterMs: waitMs };
     }
     const next = backends.map((each, at) => ({ ...each, weight: weights[at] }));
-    // A version that is not the latest is answered 409, and then the key comes again.
+    // If this version is not the latest, the API server answers 409, and the key is reconciled again.
     const patch = { metadata: { resourceVersion }, spec: { backends: next } };
     const written = await turn(signal, () =>
       fenced(client, mayWrite).patch<TrafficSplit>(TRAFFIC_SPLITS, { namespace, name }, patch, signal),

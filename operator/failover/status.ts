@@ -1,4 +1,4 @@
-/** The status of a ServiceFailover as a value, and how it is read back: it is foreign data by then. Pure. */
+/** Computes the status of a ServiceFailover, and reads it back. A status that is read back is foreign data. Pure. */
 import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
 import { type FieldError, formatFieldErrors } from '../../crds/field-error.ts';
 import {
@@ -16,7 +16,7 @@ import type { ObservedFailover } from './observed.ts';
 import type { Decision, Finding } from './plan.ts';
 import type { EndpointCounts } from './readiness.ts';
 
-/** What a reconcile came to: that the spec is invalid, or what is decided. */
+/** Result of a reconcile: the errors of an invalid spec, or a decision. */
 export type FailoverFindings = { readonly invalid: readonly FieldError[] } | DecidedFailover;
 
 export interface DecidedFailover {
@@ -26,7 +26,7 @@ export interface DecidedFailover {
   readonly failure?: Finding | undefined;
 }
 
-/** Who reports it, and of which spec. */
+/** The operator that reports a status, and the generation of the spec that the status is about. */
 export interface ReportedOf {
   /** Namespace of the operator. */
   readonly operator: string;
@@ -37,7 +37,7 @@ export interface ReportedOf {
 export interface StatusBefore {
   readonly conditions: readonly Condition[];
   readonly readiness: ReadonlyMap<string, Readiness>;
-  /** Backends that requests went to. */
+  /** Names of the backends that requests went to, joined by commas. */
   readonly active: string | undefined;
   /** Namespace of the operator that serves the ServiceFailover. */
   readonly operator: string | undefined;
@@ -45,7 +45,7 @@ export interface StatusBefore {
 
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 
-/** Reads a status back; no form of it makes this throw. */
+/** Reads a status back. No content causes an error. */
 export function readStatus(status: unknown): StatusBefore {
   const { conditions, backends, active, operator } = fieldsOf(status);
   const readiness = listOf(backends).flatMap(({ service, ready, lastTransitionTime }) => {
@@ -61,13 +61,16 @@ export function readStatus(status: unknown): StatusBefore {
   };
 }
 
-/** Returns the namespace of the operator that serves a ServiceFailover, if it is another (rule J6). */
+/**
+ * Returns the namespace of another operator that serves a ServiceFailover (rule J6); undefined if this operator serves
+ * it, or if the status names no operator.
+ */
 export function anotherOf(status: unknown, own: string): string | undefined {
   const { operator } = readStatus(status);
   return operator === own ? undefined : operator;
 }
 
-/** Returns the status. What is not known of an invalid ServiceFailover stays as it was. */
+/** Returns the new status. For an invalid ServiceFailover, the backends in the status stay as they were. */
 export function failoverStatus(
   findings: FailoverFindings,
   { operator, generation }: ReportedOf,
@@ -88,7 +91,7 @@ function backendsBefore(before: unknown): FailoverStatus {
   return { ...(backends !== undefined && { backends }), ...(active !== undefined && { active }) };
 }
 
-/** @param before the status that was written last: counts that are not known stay as they were */
+/** @param before the present status, which provides the counts that are not known now */
 function backendsOf(
   { observed: { settings, backends }, decision: { readiness, weights } }: DecidedFailover,
   before: unknown,

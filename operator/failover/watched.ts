@@ -1,7 +1,8 @@
 /**
- * What the operator watches for failover besides Services: ServiceFailovers, TrafficSplits, routes, ServiceProfiles
- * and, once there is anything to fail over, EndpointSlices. None of their CRDs need be installed: a kind that cannot be
- * read is not known, and nothing is deleted because of it. It is looked at again for ever.
+ * Watches what failover depends on besides Services: ServiceFailovers, TrafficSplits and routes; once there is a
+ * ServiceFailover or a TrafficSplit, also ServiceProfiles, Linkerd's own HTTPRoutes and EndpointSlices. None of the
+ * CRDs need be installed. While a kind cannot be read, its objects are not known, and nothing is deleted because of
+ * that. The operator tries again for ever to read the kind.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteKind } from '../../constructs/rendered/index.ts';
@@ -27,24 +28,24 @@ import type { Route } from './observed.ts';
 import { ROUTE_KINDS, ROUTES } from './routes.ts';
 import { CONTROLLED_SPLITS, servicesOf as servicesOfSplit, TRAFFIC_SPLITS, type TrafficSplit } from './splits.ts';
 
-/** What is reported of a change. */
+/** Notified of changes of the watched objects. */
 export interface WatchListener {
-  /** A ServiceFailover, by key. */
+  /** Called when a ServiceFailover has changed. */
   failover(key: string): void;
-  /** A TrafficSplit that is to be served, by key. */
+  /** Called when a TrafficSplit that is to be served has changed. */
   split(key: string): void;
-  /** What concerns one Service: `namespace/name`. */
+  /** Called when an object that concerns one Service, `namespace/name`, has changed. */
   service(key: string): void;
-  /** A list shows no ServiceFailover at all. */
+  /** Called when a list shows no ServiceFailover at all. */
   noneLeft(): void;
-  /** What can be read has changed. */
+  /** Called when other objects can be read than before. */
   all(): void;
 }
 
 export class Watched implements FailoverKinds {
   readonly failovers: OptionalKind<FailoverObject>;
   readonly routes: Readonly<Record<RouteKind, OptionalKind<Route>>>;
-  /** Those of others, which may be in the way: none is ours. */
+  /** Linkerd's own HTTPRoutes. None of them is ours, but they may keep our routes from having effect. */
   readonly policyRoutes: OptionalKind<Route>;
   readonly profiles: OptionalKind<KubeObject>;
   readonly slices: OptionalKind<CountedSlice>;
@@ -59,7 +60,7 @@ export class Watched implements FailoverKinds {
         if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
       },
       changed: ({ key, before, after }) => {
-        // What the watch shows of our own writes of the status is in the store already.
+        // Our own write of a status is in the store before the watch shows it, so the watch shows no change.
         if (!isSame(before, after)) listener.failover(key);
       },
     });
@@ -95,15 +96,18 @@ export class Watched implements FailoverKinds {
   }
 
   /**
-   * Watches what is needed once there is a ServiceFailover or a TrafficSplit, until the signal aborts; once, however
-   * often it is called.
+   * Watches the kinds that are needed once there is a ServiceFailover or a TrafficSplit, until the signal aborts.
+   * Further calls start no further watches.
    */
   async runRest(signal: AbortSignal): Promise<void> {
     await Promise.all([this.profiles, this.policyRoutes, this.slices].map((each) => each.run(signal)));
   }
 }
 
-/** After a restore from a backup, one generation may stand for two specs. */
+/**
+ * Reports whether two versions of a ServiceFailover are equal in everything that is read. The specs are compared too,
+ * because after a restore from a backup one generation may stand for two specs.
+ */
 const isSame = (before: FailoverObject | undefined, after: FailoverObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&
   before?.metadata.generation === after?.metadata.generation &&
@@ -111,8 +115,9 @@ const isSame = (before: FailoverObject | undefined, after: FailoverObject | unde
   isDeepStrictEqual(before?.status, after?.status);
 
 /**
- * The Services that come to be a parent of a route, or are one no longer: other ServiceFailovers may wait for that, or
- * be in its shadow now. Stores report no writes of ours.
+ * Returns the Services that have become parents of a route by a write of ours, or have ceased to be. Such a route may
+ * keep the routes of other ServiceFailovers from having effect, or may do so no longer. The caller needs the Services
+ * because stores do not report our own writes.
  */
 export function parentsChanged(action: Action): readonly string[] {
   if (action.op === 'clear') return [];
