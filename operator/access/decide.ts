@@ -3,7 +3,8 @@
  * the objects to write now and the objects that may be deleted now. Pure. Each write keeps two guarantees: a client
  * that may reach an export before and after a change may reach it all the time, and a client that may reach it neither
  * before nor after never reaches it.
- * A set is a set of clients; an opaque connection is one that Linkerd does not look into.
+ * In this file, the policy is all these objects together, a policy is one AuthorizationPolicy, a set is a set of
+ * clients, and an opaque connection is one that Linkerd does not look into.
  */
 import { PolicyApi } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -301,7 +302,7 @@ interface TcpDecision {
    * nobody.
    */
   readonly isSettled: boolean;
-  /** Whether the policy names no client that it is not to name in the end. */
+  /** Whether all clients that the policy names now are among those that it is to name in the end. */
   readonly isShrunk: boolean;
 }
 

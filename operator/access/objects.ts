@@ -1,6 +1,7 @@
 /**
- * The objects of the gateway's policy, as they are read and as they are rendered (rule M4). Most belong to one set of
- * clients, which their names and labels name. An opaque connection is one that Linkerd does not look into. Pure.
+ * The objects of the gateway's policy, as they are read and as they are rendered (rule M4). Most of them are for one
+ * set of clients, and their names and labels contain the name of the set. An opaque connection is one that Linkerd does
+ * not look into. Pure.
  */
 import { hash } from 'node:crypto';
 import {
@@ -98,7 +99,7 @@ export const TCP_NAME = `${PREFIX}opaque-${TCP}`;
 
 /**
  * Returns the set and the number of a route, by its name alone, because anybody may edit its label. Undefined if the
- * name has another form, for example a name from an earlier operator, in which sets have 48 bits.
+ * name has another form, for example a name that an earlier operator gave, with a set of 48 bits.
  */
 export function placeOf({
   metadata: { name },

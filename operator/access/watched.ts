@@ -58,10 +58,10 @@ export class WatchedAccess {
       any,
     );
     this.routes = new OptionalKind<AccessRoute>(ACCESS_ROUTES, own, { trim: trimRoute }, any, Label.gatewayAccess);
-    // The objects of others count too, so no label selects these kinds.
+    // Objects of these kinds are read without a label selector, because those of others count too.
     this.authentications = new OptionalKind<Authentication>(AUTHENTICATIONS, own, { trim: trimPolicy }, any);
     this.authorizations = new OptionalKind<Authorization>(AUTHORIZATIONS, own, { trim: trimPolicy }, any);
-    // Others make the NetworkAuthentication of the gateway, so no label selects this kind either.
+    // NetworkAuthentications too are read without a label selector, because others make that of the gateway.
     this.networks = new OptionalKind<Networks>(NETWORKS, own, { trim: trimPolicy }, any);
   }
 

@@ -51,8 +51,8 @@ export interface FailoverDerivationOptions {
 interface Gone {
   readonly client: KubeClient;
   /**
-   * Remembers when ServiceFailovers could not exist, or a list showed none at all. Perhaps nobody asked for their
-   * deletion then.
+   * Remembers when ServiceFailovers could not exist, or a list showed none at all. In both cases, perhaps nobody asked
+   * for their deletion.
    */
   readonly absence: Absence;
 }
@@ -251,7 +251,7 @@ async function whileAbsent(key: string, { client, absence }: Gone, signal: Abort
   return there === undefined ? undefined : { requeueAfterMs: RETRY_MS };
 }
 
-/** Fields of a goal of which nothing is left for later, and in whose way no object is. */
+/** Fields of a complete goal: nothing is left for later, and no object of others is in the way. */
 const WHOLE = { isPartial: false, isBlocked: false } as const;
 
 const ownedRoutes = (routes: readonly Route[]): readonly OwnedKind[] =>

@@ -46,8 +46,8 @@ export class Failovers implements MirrorListener {
   readonly #splits: Splits;
   readonly #endpoints: ServiceEndpoints;
   /**
-   * Remembers when ServiceFailovers could not exist, or a list showed none at all. Perhaps nobody asked for their
-   * deletion then.
+   * Remembers when ServiceFailovers could not exist, or a list showed none at all. In both cases, perhaps nobody asked
+   * for their deletion.
    */
   readonly #absence: Absence;
   #signal: AbortSignal | undefined;

@@ -23,7 +23,7 @@ export interface Decision {
   readonly isPartial: boolean;
   /** Readiness of each backend, in the order of the settings. */
   readonly readiness: readonly Readiness[];
-  /** The weight of each backend in the first route that has it, in the order of the settings. */
+  /** The weight of each backend in the first route that has this backend, in the order of the settings. */
   readonly weights: readonly (number | undefined)[];
   /** Problem of the backends; undefined if there is none. */
   readonly ofBackends: Finding | undefined;

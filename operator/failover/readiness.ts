@@ -62,13 +62,13 @@ export interface TargetKnowledge {
   readonly isGatewayAlive: boolean | undefined;
 }
 
-/** Knowledge of a Service in a target that no session has read yet: none. */
+/** Stands for a target Service of which nothing is known, because no session has read the target yet. */
 export const NOTHING_KNOWN: TargetKnowledge = { exported: undefined, slices: undefined, isGatewayAlive: undefined };
 
 /**
- * Returns what failover knows of a target Service. Without a gateway, the gateway counts as not alive. Lists and
- * watches that do not show the Service may be out of date, so `exported` stays undefined until the target has confirmed
- * that the Service is gone.
+ * Returns what failover knows of a target Service. A Link without a gateway counts like one with a dead gateway. Lists
+ * and watches that do not show the Service may be out of date, so `exported` stays undefined until the target has
+ * confirmed that the Service is gone.
  */
 export const knowledgeOf = (
   {

@@ -34,18 +34,15 @@ export interface ReportOptions {
 export const STATUS_PERIOD_MS = 1_000;
 
 /**
- * Time until a ServiceFailover that another operator serves is checked again. The namespace of the other operator may
- * be gone then.
+ * Time until a ServiceFailover that another operator serves is checked again, in milliseconds. The namespace of the
+ * other operator may be gone by then.
  */
 const LOOK_MS = 60_000;
 
 export class FailoverReport {
   readonly #options: ReportOptions;
   readonly #statuses: StatusPatch<FailoverObject>;
-  /**
-   * The namespace of the operator that serves a ServiceFailover, by key, for each ServiceFailover that another operator
-   * serves.
-   */
+  /** For each ServiceFailover that another operator serves, the namespace of that operator, by key. */
   readonly #left = new Map<string, string>();
 
   /**

@@ -34,7 +34,10 @@ export class Certain<T> extends Counted implements Aspect<T> {
    * if this bound exceeds the limit.
    */
   #atMost = Infinity;
-  /** Keys that the target has confirmed to be gone since they were last seen. An answer is good for one deletion only. */
+  /**
+   * Keys that the target has confirmed to be gone since the keys were last seen. The answers themselves are forgotten
+   * after one deletion.
+   */
   readonly #gone = new Set<string>();
   /** Size of `#gone` at which keys from which nothing is derived are dropped from it. */
   #mostGone = LOOKED_THROUGH;
