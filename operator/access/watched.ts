@@ -1,7 +1,7 @@
 /**
  * Watches everything that the policy of the gateway depends on: ServiceExports in all namespaces; the gateway's Server
  * and the objects of the policy in the gateway's own namespace. While one of these kinds cannot be read, nothing is
- * written or deleted. A missing CRD of ServiceExports is no obstacle.
+ * written or deleted. The CRD of ServiceExports may be missing.
  */
 import { Annotation, Default, Label } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';

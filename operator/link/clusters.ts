@@ -92,8 +92,7 @@ export class Clusters {
   /** Handles a Link that was created, changed or deleted. The option `reads` already shows the change. */
   linkChanged(name: string): void {
     this.#enqueue(name);
-    // A suspended Link can keep a Link that leaves its cluster from the cluster that this other Link names. A third
-    // Link can have that cluster then.
+    // Whether this Link is suspended decides whether Links that leave its cluster can have the clusters that they name.
     const cluster = this.#options.reads.get(name)?.named;
     for (const [other, of] of this.#records.served) if (of === cluster) this.#enqueue(other);
     this.#links.changed(name);
@@ -294,8 +293,8 @@ export class Clusters {
   }
 
   /**
-   * Serves an invalid Link by the spec that its Lease records: the one by which the Link was served before a restart
-   * (rule E7). Starts no session if the Lease records no such spec.
+   * Serves an invalid Link by the spec that its Lease records, by which the Link was served before a restart (rule E7).
+   * Starts no session if the Lease records no such spec.
    * @returns false if the decision about the cluster changed while the Lease was read, or if the signal aborted
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {

@@ -64,8 +64,8 @@ export class Grace {
   ): Promise<number> {
     const sinceMs = this.#goneMs.get(cluster) ?? performance.now();
     this.#goneMs.set(cluster, sinceMs);
-    // The operator checks from the start of the grace period, because a CRD that is replaced is missing for a moment
-    // only.
+    // The operator checks from the start of the grace period whether Links can exist, because a CRD that is replaced is
+    // missing for a moment only.
     const goneMs = Date.now() - (performance.now() - sinceMs);
     const isKnown = async (): Promise<boolean> => {
       if (!this.#unlinked.has(cluster) && (await isUnlinked(goneMs))) this.#unlinked.add(cluster);

@@ -201,8 +201,8 @@ export class Removal {
       log.warn({ link: this.link, error: describe(error) }, 'cannot list what is left of the mirrors of the Link');
       return false;
     });
-    // Objects that `readAnew` adds to the stores are not reported as changes, so all keys are enqueued here. It may
-    // have added objects even if it failed.
+    // Objects that `readAnew` adds to the stores are not reported as changes, so all keys are enqueued here. `readAnew`
+    // may have added objects even if it failed.
     for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
     if (!isShown) {
       await sleep(RETRY_MS, signal);

@@ -271,7 +271,7 @@ export class Manager {
       return;
     }
     const isMadeAnew = after !== undefined && before !== undefined && after.metadata.uid !== before.metadata.uid;
-    // A list shows at once that a Link is gone and that a new one has its name. Findings about the old Link do not
+    // One list can show both that a Link is gone and that a new Link has its name. Findings about the old Link do not
     // apply to the new one.
     if (isMadeAnew) this.#linkChanged(name, before, undefined);
     const former = this.#reads.get(name)?.named;

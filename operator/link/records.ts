@@ -130,15 +130,15 @@ export class Records {
 
 /**
  * Longest time, in milliseconds, from the time that `linkspan unlink` records on a Link's Lease to the time at which
- * the operator finds the Link gone. The command deletes the Link shortly after the recorded time. The rest is room for
- * a difference between the clocks of the command and the operator.
+ * the operator finds the Link gone. The command deletes the Link shortly after the recorded time. The limit also leaves
+ * room for a difference between the clocks of the command and the operator.
  */
 const UNLINKING_MS = 60_000;
 
 /**
- * Reports whether a Lease records that a person removed its Link with `linkspan unlink`. A record does not count if it
- * is about an earlier Link of the same name. In that case, the Lease was renewed after the record, and `goneMs` is
- * undefined or more than {@link UNLINKING_MS} after the record.
+ * Reports whether a Lease records that a person removed its Link with `linkspan unlink`. A record of an earlier Link of
+ * the same name does not count. It is recognized by two facts: the Lease was renewed after the record, and `goneMs` is
+ * undefined or at least {@link UNLINKING_MS} after the record.
  * @param goneMs as for {@link Records.isUnlinked}
  */
 export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean {

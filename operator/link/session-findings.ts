@@ -18,7 +18,7 @@ import type { Reachability } from '../served/reachability.ts';
 import type { SessionFindings } from './status/status.ts';
 import type { WriteLease } from './lease/write-lease.ts';
 
-/** What the findings of a session are collected from. */
+/** The components of a session from which its findings are collected. */
 export interface SessionParts {
   readonly settings: Pick<LinkSettings, 'name' | 'generation' | 'cluster' | 'importPolicy'>;
   readonly source: Pick<SourceCluster['problems'], 'refusal' | 'size'>;

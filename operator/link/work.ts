@@ -1,7 +1,7 @@
 /**
- * What the operator runs while it leads, once everything in the source cluster has been listed: the sessions of Links,
- * the controllers of federated Services and of ServiceImports, and the controller of the gateway's policy. Sessions
- * take part in federated Services and in ServiceImports.
+ * Runs the work of the operator while it leads, once everything in the source cluster has been listed: the sessions of
+ * Links, the controllers of federated Services and of ServiceImports, and the controller of the gateway's policy.
+ * Sessions take part in federated Services and in ServiceImports.
  */
 import type { EventRecorder } from '../runtime/events.ts';
 import { Discovery } from '../source/discovery.ts';

@@ -1,5 +1,5 @@
 /**
- * Records the loss that a user has confirmed on the Lease of the Link, before anything is deleted (rule E6). The next
+ * Records, on the Lease of a Link, the loss that the user has confirmed, before anything is deleted (rule E6). The next
  * leader continues the confirmed deletions and does not hold them again. The record counts only while the Link still
  * has the same confirmation.
  */

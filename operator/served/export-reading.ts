@@ -72,7 +72,10 @@ export class ExportReading extends CurrentAspect<Service> implements ServiceExpo
     this.pods = currentPods(() => this.#reading?.exports.pods);
   }
 
-  /** When the operator began to read the exports, or learned that it would, on the monotonic clock. */
+  /**
+   * When the reading of the exports last began, changed or ended, on the monotonic clock; before that, when this object
+   * was created.
+   */
   get sinceMs(): number {
     return this.#sinceMs;
   }

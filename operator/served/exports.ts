@@ -106,7 +106,8 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   /**
    * Applies a changed spec or annotations. If the selectors have changed, the target is watched anew, and mirrors stay
    * as they are until its lists are complete.
-   * @returns whether the lists that show whether the target can be reached are made anew
+   * @returns whether the reads that show reachability start anew: those of Services, or those of ServiceExports if no
+   *   Services are read
    */
   update(settings: Settings): boolean {
     const { held, mirrored, pods, members } = this.target;

@@ -59,7 +59,7 @@ export class Limits implements RoomListener {
     return isAdmitted;
   }
 
-  /** Text about what exceeds the limits; undefined if nothing does. */
+  /** Text about the limits that are exceeded; undefined if none is. */
   get excess(): string | undefined {
     const { sorts, maxWrittenMib } = this.#options;
     const texts = [

@@ -36,7 +36,7 @@ export const isReadAlike = (a: Selection, b: Selection): boolean =>
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
 
 /**
- * Reports whether settings are equal, apart from the confirmation of a loss. Equal generations would not prove it,
+ * Reports whether settings are equal, apart from the confirmation of a loss. Equal generations would not prove this,
  * because after a restore of the source cluster from a backup one generation may stand for two specs.
  */
 export const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>

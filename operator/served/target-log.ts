@@ -32,7 +32,7 @@ export class TargetLog {
     );
   }
 
-  /** Reports at once what the limited rate has delayed. */
+  /** Reports at once the objects whose reports the limited rate has delayed. */
   flush(): void {
     this.#malformed.flush();
   }

@@ -13,8 +13,8 @@ export class Trial {
   #target: Target | undefined;
   #obstacle: TargetObstacle | undefined;
   /**
-   * Since when all watches that the new credentials allow are open, and the old ones read no namespace beyond that; on
-   * the monotonic clock.
+   * Time since which all watches that the new credentials allow are open, and the old ones read none of the namespaces
+   * that the new ones are refused; on the monotonic clock. Undefined while this is not so.
    */
   #openMs: number | undefined;
 

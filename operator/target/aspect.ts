@@ -7,7 +7,7 @@ import type { EndpointSlice, Service } from '../kube/objects.ts';
 import type { Exported } from './read/exported.ts';
 
 /**
- * One aspect of a target: what watches show of it, and what the target answers about single keys. A key is the
+ * One aspect of a target, as the watches show it, with the target's answers about single keys. A key is the
  * `namespace/name` of a Service.
  * @typeParam T what is known about one key
  */

@@ -177,7 +177,7 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   #relisted(what: 'services' | 'slices'): void {
-    // If all namespaces are forbidden, nothing is known about what is exported.
+    // If all namespaces are forbidden, nothing is known about the exports.
     this.#synced ||= [...this.#watches.values()].some(({ synced }) => synced);
     if (this.#synced) this.#options.listener.relisted(what);
   }

@@ -1,7 +1,7 @@
 /**
- * Records the spec that a Link is served by on the Link's Lease. The next leader serves the Link by this spec if the
- * Link is invalid by then (rule E7). A record that is read back is foreign data. The operator uses it only if it is a
- * valid spec of this very Link, and if nobody else has held the Lease since the record was written.
+ * Records, on the Lease of a Link, the spec by which the Link is served. The next leader serves the Link by this spec
+ * if the Link is invalid by then (rule E7). A record that is read back is foreign data. The operator uses it only if it
+ * is a valid spec of this very Link, and if nobody else has held the Lease since the record was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';

@@ -1,6 +1,6 @@
 /**
  * Computes the status of a Link from its findings: conditions (rule G1), the gateway, and the mirrors. Pure;
- * `writer.ts` decides when it is written.
+ * `writer.ts` decides when the status is written.
  */
 import type { GatewayStatus, LinkStatus, MirrorCounts } from '../../../crds/index.ts';
 import { Annotation, LinkApi } from '../../../crds/wire.ts';
@@ -52,8 +52,8 @@ export interface SessionFindings extends GatewayFindings {
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
   /**
-   * Whether it is known that nothing prevents the work now, whether this operator or another holder of the Lease does
-   * it. A former reason why `Synced` is False is then over.
+   * Whether it is known that nothing prevents the work now. Either this operator or another holder of the Lease does
+   * the work. If nothing prevents it, a former reason why `Synced` is False no longer holds.
    */
   readonly isUnhindered: boolean;
   /** Number of deletions that the mass-deletion guard holds (rule E6). */
@@ -68,8 +68,8 @@ export interface SessionFindings extends GatewayFindings {
   /** Identity of the holder of the Link's Lease if it is not this operator. The holder writes for the Link now. */
   readonly heldBy: string | undefined;
   /**
-   * What the import policy of the Link does not admit; undefined if the Link has no such policy, or if no session
-   * serves the Link (rule N1).
+   * Services that the import policy of the Link does not admit (rule N1); undefined if the Link has no such policy, or
+   * if no session serves the Link.
    */
   readonly notAdmitted: NotAdmittedFindings | undefined;
   /**

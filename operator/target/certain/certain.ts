@@ -39,7 +39,7 @@ export class Certain<T> extends Counted implements Aspect<T> {
    * after one deletion.
    */
   readonly #gone = new Set<string>();
-  /** Size of `#gone` at which keys from which nothing is derived are dropped from it. */
+  /** Size of `#gone` at which keys without derived objects are dropped from it. */
   #mostGone = LOOKED_THROUGH;
 
   constructor(options: CertainOptions<T>) {

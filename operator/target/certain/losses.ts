@@ -120,7 +120,7 @@ export class SortLosses {
   }
 
   /**
-   * Drops those leaving keys from which nothing is derived any more.
+   * Forgets that keys are leaving if they have no derived objects any more.
    * @param made the keys from which objects are derived in the source cluster now
    */
   forgetGone(made: Pick<ReadonlySet<string>, 'has'>): void {
@@ -150,7 +150,8 @@ export class SortLosses {
     const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
     const isMore = going.some((key) => !this.#held.has(key));
     for (const key of going) this.#held.add(key);
-    // A key stays in `#lacked` if this list does not show it as exported: the next list may lack the key too.
+    // A key that this list does not decide, for example a key of another namespace, stays in `#lacked`: the next list
+    // may lack it.
     for (const key of this.#lacked) if (isOver(key) || this.#held.has(key)) this.#lacked.delete(key);
     for (const key of gone) if (!this.#held.has(key)) this.#lacked.add(key);
     return { released, isMore };

@@ -13,7 +13,7 @@ import { type Result, Workqueue } from '../../runtime/workqueue.ts';
 export interface AnswerListener {
   /** Called when the target has answered about a key. */
   answered(key: string): void;
-  /** Called when a question has failed for the first time. It is asked again, without limit. */
+  /** Called when a question has failed for the first time. The question is asked again, without limit. */
   unanswered(key: string, error: unknown): void;
 }
 

@@ -16,7 +16,7 @@ export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOpti
   readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** What the target answered about an object. */
+/** Answer of the target about an object. */
 export interface Answer<T extends KubeObject> {
   /** Undefined if the object does not exist, or is invalid. */
   readonly object: T | undefined;

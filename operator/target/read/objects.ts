@@ -154,7 +154,7 @@ function addressesOf(given: unknown, addressType: string): readonly string[] {
 
 /**
  * Keeps those fields of a slice that are used.
- * @param endpoint returns what is kept of an endpoint
+ * @param endpoint returns the fields of an endpoint that are kept
  */
 function trimSliceBut(
   { metadata, addressType, endpoints, ports }: EndpointSlice,

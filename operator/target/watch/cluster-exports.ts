@@ -21,7 +21,7 @@ import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from '../read/m
 import type { Read } from '../read/objects.ts';
 import type { PodAnswers, ServiceExports } from '../aspect.ts';
 
-/** Receives changes of what a cluster exports. */
+/** Receives changes of the exports of a cluster. */
 export interface ClusterExportsListener extends IdentityListener {
   /**
    * Called when an export, its Service or its slices may have changed, or when the cluster has answered a question
@@ -158,7 +158,7 @@ export class ClusterExports implements ServiceExports {
 
   /**
    * Returns the ServiceExport of a key, whether or not its Service exists; undefined if there is no ServiceExport, or
-   * if none is known.
+   * if ServiceExports are not known.
    */
   exportOf(key: string): ServiceExport | undefined {
     return this.#exports.store.get(key);

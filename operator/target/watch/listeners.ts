@@ -39,7 +39,7 @@ export interface ListsListener {
   slicesRelisted(): void;
 }
 
-/** Receives changes of what a target exports. Keys are `namespace/name` of Services. */
+/** Receives changes of the exports of a target. Keys are `namespace/name` of Services. */
 export interface ExportListener {
   /**
    * Called when an exported Service or its slices may have changed. @default - nothing is done
