@@ -17,6 +17,7 @@ export interface Counts {
 interface ServicePort {
   readonly port: number;
   readonly protocol?: string;
+  readonly appProtocol?: string;
 }
 
 export interface Status {
@@ -43,9 +44,19 @@ export function isEnough({ ready, total }: Counts, { minReady = 1 }: Backend): b
 }
 
 export const tcpPortsOf = (service: KubeObject | undefined): readonly number[] =>
-  ((service?.spec as { readonly ports?: readonly ServicePort[] } | undefined)?.ports ?? [])
-    .filter(({ protocol = 'TCP' }) => protocol === 'TCP')
-    .map(({ port }) => port);
+  tcpOf(service).map(({ port }) => port);
+
+/** Whether Linkerd does not look into the connections to a port: what the Service says of its protocol comes first. */
+export function isOpaque(service: KubeObject, number: number): boolean {
+  const listed = (service.metadata.annotations?.['config.linkerd.io/opaque-ports'] ?? '').split(',').map(Number);
+  const appProtocol = tcpOf(service).find(({ port }) => port === number)?.appProtocol;
+  return appProtocol === undefined ? listed.includes(number) : !['http', 'kubernetes.io/h2c'].includes(appProtocol);
+}
+
+const tcpOf = (service: KubeObject | undefined): readonly ServicePort[] =>
+  ((service?.spec as { readonly ports?: readonly ServicePort[] } | undefined)?.ports ?? []).filter(
+    ({ protocol = 'TCP' }) => protocol === 'TCP',
+  );
 
 /** Half a minute, unless it says otherwise (J1). */
 export const holdDownMs = (failover: KubeObject): number => parseDuration(specOf(failover).holdDown ?? '30s');

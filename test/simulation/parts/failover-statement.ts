@@ -6,7 +6,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../cluster/simulated/storage/object.ts';
 import { backendsOf, failoverOf, isValid } from '../failover-users.ts';
 import { POLICY_ROUTE } from '../route-crds.ts';
-import { type Backend, type Counts, isEnough, specOf, type Status, statusOf, tcpPortsOf } from './failover-fields.ts';
+import {
+  type Backend,
+  type Counts,
+  isEnough,
+  isOpaque,
+  specOf,
+  type Status,
+  statusOf,
+  tcpPortsOf,
+} from './failover-fields.ts';
 
 /** What there is. */
 export interface View {
@@ -106,9 +115,8 @@ export function failoverProblems(failover: KubeObject, view: View): readonly str
 
 function portsOf(failover: KubeObject, apex: KubeObject, backends: readonly Judged[], view: View): readonly Port[] {
   const { namespace, name } = failover.metadata;
-  const opaque = (apex.metadata.annotations?.['config.linkerd.io/opaque-ports'] ?? '').split(',').map(Number);
   return tcpPortsOf(apex).map((port) => {
-    const kind = specOf(failover).routeKind ?? (opaque.includes(port) ? 'TCPRoute' : 'HTTPRoute');
+    const kind = specOf(failover).routeKind ?? (isOpaque(apex, port) ? 'TCPRoute' : 'HTTPRoute');
     const named = view.routes.find(
       (route) =>
         route['kind'] === kind &&
