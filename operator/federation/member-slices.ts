@@ -14,7 +14,7 @@ import {
   render,
 } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName } from '../../crds/wire.ts';
-import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
+import type { EndpointSlice, KubeObject, SliceEndpoint } from '../kube/objects.ts';
 import { type Member, portsIn } from './member.ts';
 import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
@@ -117,6 +117,28 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
     ...observed.slices.filter((each) => !clusters.has(memberOf(each))),
     ...observed.targets.flatMap((target) => refreshed(observed, target)),
   ];
+}
+
+/**
+ * Returns the slices that must be written as not ready before they are deleted, because their gateway is dead (rule F3).
+ * Their deletion may have to wait until another object of the same Service can be written.
+ * @param follow what {@link followingGateways} does, for these targets
+ * @param stays names of the slices that are not deleted
+ */
+export function dying<T extends Pick<TargetParty, 'gateway'>, S extends Pick<KubeObject, 'metadata'>>(
+  existing: readonly EndpointSlice[],
+  targets: readonly T[],
+  follow: (dead: readonly T[]) => readonly S[],
+  stays: ReadonlySet<string>,
+): readonly S[] {
+  const ready = existing.filter(({ endpoints = [] }) =>
+    endpoints?.some(({ conditions }) => conditions?.ready === true),
+  );
+  const leaving = new Set(ready.map(({ metadata }) => metadata.name).filter((name) => !stays.has(name)));
+  const dead = targets.filter(({ gateway }) => gateway?.alive === false);
+  if (leaving.size === 0 || dead.length === 0) return [];
+  const asTheyAre = new Set<unknown>(existing);
+  return follow(dead).filter((each) => leaving.has(each.metadata.name) && !asTheyAre.has(each));
 }
 
 /** Returns the existing slices of a target with the present addresses and readiness of its gateway. */

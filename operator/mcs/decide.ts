@@ -5,7 +5,16 @@
 import { Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { type Resolution, resolve } from './conflicts.ts';
-import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT, standing, withoutThose } from './desired.ts';
+import {
+  asItIs,
+  claimed,
+  desired,
+  type ImportManifests,
+  NO_IMPORT,
+  standing,
+  withDying,
+  withoutThose,
+} from './desired.ts';
 import { type ReadExport, readExport } from './exports.ts';
 import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
@@ -57,6 +66,11 @@ export interface ImportDecision {
 /** Decides the desired state of one ServiceImport. */
 export function decideImport(given: ObservedImport): ImportDecision {
   const observed = withinBytes(given);
+  const decision = decided(observed);
+  return { ...decision, manifests: withDying(observed, decision.manifests) };
+}
+
+function decided(observed: ObservedImport): ImportDecision {
   const { local, targets, name, namespaceState, live, operators } = observed;
   const exporters: readonly Exporter[] = [local, ...targets];
   const read = new Map(exporters.flatMap((each) => readingOf(each)));

@@ -150,4 +150,12 @@ export const FEDERATION: readonly Defect[] = [
     find: "if (service === undefined && target.knowledge !== 'anothers') return refreshed(observed, target);",
     replace: "if (target.knowledge === 'unknown') return refreshed(observed, target);",
   },
+  {
+    file: 'operator/federation/decide.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L260 slices of a member that leaves stay ready behind a dead gateway until they go',
+    rule: 'L260',
+    find: 'const all = withDying(observed, desired(observed, admission, awaited.size > 0));',
+    replace: 'const all = desired(observed, admission, awaited.size > 0);',
+  },
 ];

@@ -319,4 +319,12 @@ export const MCS: readonly Defect[] = [
     replace: 'target.mode',
     tests: [DECIDE_TEST],
   },
+  {
+    name: 'L260 slices of a cluster that leaves a ServiceImport stay ready behind a dead gateway until they go',
+    file: 'operator/mcs/decide.ts',
+    rule: 'L260',
+    find: 'manifests: withDying(observed, decision.manifests)',
+    replace: 'manifests: decision.manifests',
+    tests: [DECIDE_TEST],
+  },
 ];

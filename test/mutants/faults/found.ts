@@ -1218,11 +1218,19 @@ export const FOUND: readonly Fault[] = [
   {
     rule: 'L236',
     by: 'a reading of the code',
-    defects: [
-      'L236 port 443 is opaque to Linkerd by default',
-      'L236 a port that a Service lists is opaque although its protocol is HTTP',
-      'L236 a port of a protocol that Linkerd does not know is none that it does not look into',
-    ],
+    defects: ['L236 port 443 is opaque to Linkerd by default'],
+    outside: 'the enumerations have no proxies, and no ports that are opaque',
+  },
+  {
+    rule: 'L236',
+    by: 'a reading of the code',
+    defects: ['L236 a port that a Service lists is opaque although its protocol is HTTP'],
+    outside: 'the enumerations have no proxies, and no ports that are opaque',
+  },
+  {
+    rule: 'L236',
+    by: 'a reading of the code',
+    defects: ['L236 a port of a protocol that Linkerd does not know is none that it does not look into'],
     outside: 'the enumerations have no proxies, and no ports that are opaque',
   },
   {
@@ -1268,19 +1276,26 @@ export const FOUND: readonly Fault[] = [
   {
     rule: 'L254',
     by: 'a reading of the code',
-    defects: [
-      'L254 the last verdict holds although nothing is probed any more',
-      'L254 a probe Service that is gone for a moment ends the verdict',
-    ],
+    defects: ['L254 the last verdict holds although nothing is probed any more'],
+    outside: 'what is told is a condition while somebody has the name of the probe Service; gateway.test.ts',
+  },
+  {
+    rule: 'L254',
+    by: 'a reading of the code',
+    defects: ['L254 a probe Service that is gone for a moment ends the verdict'],
     outside: 'what is told is a condition while somebody has the name of the probe Service; gateway.test.ts',
   },
   {
     rule: 'L255',
     by: 'a reading of the code',
-    defects: [
-      'L255 who starts and finds no ServiceExport takes all for withdrawn',
-      'L255 a list that has lost all ServiceExports takes all for withdrawn',
-    ],
+    defects: ['L255 who starts and finds no ServiceExport takes all for withdrawn'],
+    outside:
+      'no plan deletes the CRD of ServiceExports and stops the operator before it is back; cluster-exports.test.ts',
+  },
+  {
+    rule: 'L255',
+    by: 'a reading of the code',
+    defects: ['L255 a list that has lost all ServiceExports takes all for withdrawn'],
     outside:
       'no plan deletes the CRD of ServiceExports and stops the operator before it is back; cluster-exports.test.ts',
   },
@@ -1298,5 +1313,14 @@ export const FOUND: readonly Fault[] = [
       'L246 slices of a cluster without a session do not tell how it is reached',
     ],
     outside: 'the plans of suspended Links have gateways alone; decide.test.ts, imports.test.ts',
+  },
+  {
+    rule: 'L260',
+    by: 'histories, one of 20,000',
+    defects: [
+      'L260 slices of a cluster that leaves a ServiceImport stay ready behind a dead gateway until they go',
+      'L260 slices of a member that leaves stay ready behind a dead gateway until they go',
+    ],
+    outside: 'no plan holds the slice of one cluster by a finalizer while another leaves; decide.test.ts of both',
   },
 ];

@@ -109,6 +109,22 @@ describe('members (I1)', () => {
     expect(shownOf(observed).slices).toEqual({ 'web-federated.west-ipv4': 0 });
   });
 
+  test('makes the slices of a member that leaves not ready if its gateway is dead, and deletes them then (F3, L260)', () => {
+    const [before] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    const { gateway } = throughGateway('a');
+    const readiness = (alive: boolean) => {
+      const leaving = throughGateway('a', { service: undefined, gateway: { ...gateway!, alive } });
+      const history = settled({ ...federation([leaving, throughGateway('b')]), ...before });
+      return history.toReversed().map(({ slices }) => {
+        const of = slices.find(({ metadata }) => metadata.name.startsWith('web-federated.a-'));
+        return of?.endpoints?.[0]?.conditions?.ready;
+      });
+    };
+    expect(readiness(false)).toContain(false);
+    expect(readiness(false).at(-1)).toBeUndefined();
+    expect(readiness(true)).not.toContain(false);
+  });
+
   test('a label that no API server accepts does no harm where the Link excludes it', () => {
     const service = member('a', {}, { labels: { 'bad key!': 'x' } });
     expect(reasonsOf(federation([target('a', { service, excludedLabels: ['bad key!'] })]))).toEqual({ a: 'Mirrored' });

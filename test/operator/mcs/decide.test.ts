@@ -231,6 +231,22 @@ describe('a ServiceImport (K2, K3)', () => {
     }
   });
 
+  test('makes the slices of a cluster that leaves not ready if its gateway is dead, and deletes them then (F3, L260)', () => {
+    const before = after(observed([target('west'), target('north')]));
+    const { gateway } = target('west');
+    const readiness = (alive: boolean) => {
+      const leaving = target('west', { serviceExport: undefined, gateway: { ...gateway!, alive } });
+      const history = settled(observed([leaving, target('north')], before));
+      return history.toReversed().map(({ imported }) => {
+        const of = imported.find(({ endpoints }) => endpoints?.[0]?.addresses[0] === addressOf('west'));
+        return of?.endpoints?.[0]?.conditions?.ready;
+      });
+    };
+    // The deletion may have to wait for a slice of another cluster that cannot be written.
+    expect(readiness(false)).toEqual([true, true, false, undefined, undefined]);
+    expect(readiness(true)).not.toContain(false);
+  });
+
   test('needs a family of IP addresses that the cluster has, unless requests go through gateways', () => {
     const of = { service: service({ ipFamilies: ['IPv6'] }) };
     expect(after(observed([target('west', of)])).live?.spec).toMatchObject({ ipFamilies: ['IPv4'] });
