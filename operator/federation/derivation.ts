@@ -184,7 +184,10 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
-  /** Forgets the answers by which targets allowed memberships to be removed. Each answer is valid for one attempt. */
+  /**
+   * Forgets what targets answered about memberships that may be removed. Called after a pass without errors, so that a
+   * later removal needs another answer.
+   */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const each of targets) {
       if (hasLeft(each)) this.#options.parties.get(each.link.cluster)?.members.forget(key);
@@ -217,8 +220,9 @@ export const isOfFederation = (object: KubeObject): boolean =>
 /**
  * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
  * its member.
- * @param seniority age and name of the Link that names the cluster. If no Link names it, the cluster comes before all
- *   others: the labels and ports of the federated Service may come from its member, and must then stay
+ * @param seniority age and name of the Link that has or names the cluster. Without such a Link, the cluster comes
+ *   before all other targets. If its unknown member is then the first member, the labels and ports of the federated
+ *   Service stay as they are (rule I6)
  */
 export const unknownParty = (
   cluster: string,

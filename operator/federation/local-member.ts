@@ -53,8 +53,9 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   /**
-   * Reports whether a write may be sent now: either we certainly hold the Lease of local memberships, or we do not
-   * count as its holder. In the second case the write was decided without the Lease, and does not need it.
+   * Reports whether a write may be sent now. If this operator has acquired the Lease of local memberships and has not
+   * noticed its loss, it must certainly still hold the Lease. Otherwise every write may be sent, because it was decided
+   * without the Lease: a noticed loss interrupts the reconciles that were decided under the Lease.
    */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 

@@ -152,8 +152,8 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
  * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If the
  * Link no longer has a gateway, no endpoint is ready. The slices stay unchanged if none of them has endpoints, if no
  * address is known, or while it is not known whether there is a gateway.
- * @param of names of the slices, because their labels may have been removed: `service` is the name of their Service,
- *   and `slicePrefix` is the prefix of their own names
+ * @param of what is not read from the slices, because somebody may have removed their labels: `service` is the name of
+ *   the Service that they belong to, and `slicePrefix` is how their own names begin
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,

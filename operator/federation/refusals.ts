@@ -26,7 +26,11 @@ export const refused = (reason: RefusalReason, message: string): Refusal => ({ r
 export const invalidMember = (service: Service, link?: TargetParty['link']): Refusal | undefined =>
   invalidShape(service) ?? unwritable(service, link);
 
-/** Returns why a Service of this shape cannot be a member, whatever its names; undefined if it can. */
+/**
+ * Returns why a Service cannot be a member because of what it is: a mirror, a federated Service or a Service derived
+ * from a ServiceImport; of type ExternalName; headless; or without ports. Undefined if it is none of these. Whether the
+ * API server accepts its ports, labels and annotations is not checked here.
+ */
 export function invalidShape(service: Service): Refusal | undefined {
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
@@ -144,7 +148,7 @@ export const TOO_LARGE = refused(
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** The properties of a federated Service that decide whether a member fits. */
+/** What decides whether a member fits, besides the member itself. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */

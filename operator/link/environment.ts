@@ -6,7 +6,10 @@ import type { LinkPresence } from './presence.ts';
 
 /** What the work for all Links needs. */
 export interface LinksEnvironment extends SharedEnvironment {
-  /** Finds out how long mirrors without a Link stay because Links cannot exist, or may return. */
+  /**
+   * Tells how long the mirrors of a cluster without a Link must stay: while no Link can exist, and then until the Links
+   * have had time to come back.
+   */
   readonly presence: Pick<LinkPresence, 'holdMs'>;
 }
 

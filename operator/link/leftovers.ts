@@ -142,7 +142,7 @@ export class Removal {
   }
 
   /**
-   * Deletes the Lease, or releases it if anything is left.
+   * Deletes the Lease. Releases it instead if the removal was stopped, or if anything is or may be left.
    * @param readMs when the last check for leftovers began, on the monotonic clock
    */
   async #end(readMs: number): Promise<RemovalResult> {

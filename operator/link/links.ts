@@ -141,12 +141,13 @@ export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: 
 }
 
 /**
- * A former cluster that keeps a Link from the cluster that it names. The Lease of the Link is the only record of the
- * former cluster's mirrors.
+ * The cluster that a Link named before, if the Link cannot be served for the cluster that it names now: a suspended
+ * Link leaves the mirrors of the former cluster to another controller, and the Lease of this Link is their only record,
+ * so it must not record another cluster.
  */
 export interface Former {
   readonly cluster: string;
-  /** Name of the suspended Link that these mirrors are left to. */
+  /** Name of the suspended Link that leaves the mirrors of the former cluster to another controller. */
   readonly suspended: string;
 }
 

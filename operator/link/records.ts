@@ -1,6 +1,6 @@
 /**
- * The cluster that each Link's Lease records (rules E5, E9). After a restart, or a restore of the source cluster from a
- * backup, these Leases alone tell which mirrors deleted Links left.
+ * The cluster that each Link's Lease records (rules E5, E9). After a restart, or after the source cluster was restored
+ * from a backup, there may be mirrors of Links that are deleted. Only these Leases show of which clusters.
  */
 import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -11,7 +11,7 @@ import type { SharedEnvironment } from '../served/environment.ts';
 import type { LinkRead, Served } from './links.ts';
 import { type LastServed, readServedSpec } from './lease/served-spec.ts';
 
-/** The part of the environment that is needed to read and delete Leases. */
+/** The part of the environment that is needed to read, write and delete Leases. */
 type LeaseEnvironment = Pick<SharedEnvironment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
 
 export class Records {

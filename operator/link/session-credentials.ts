@@ -54,8 +54,8 @@ export function measuredCredentials(
 }
 
 /**
- * Sets the metrics that show when the token in use expires and when it is renewed (rule P4). Without a token that
- * expires, the metrics have no series for the cluster.
+ * Sets the metrics that show when the token in use expires, and when it is renewed at the latest (rule P4). Without a
+ * token that expires, the metrics have no series for the cluster.
  */
 function measure(
   { metrics }: Pick<SharedEnvironment, 'metrics'>,

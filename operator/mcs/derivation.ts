@@ -51,7 +51,10 @@ const DOUBT_MS = 2_000;
  */
 const SETTLED_MS = 60_000;
 
-/** Longest time for which the API server keeps the addresses of a deleted Service, in milliseconds. */
+/**
+ * Time for which the addresses of a deleted Service are requested again after the first refusal, in milliseconds. An
+ * API server should have freed them by then.
+ */
 const RELEASE_MS = 2_000;
 /** Time between two attempts to get the addresses of a deleted Service back, in milliseconds. */
 const RELEASE_RETRY_MS = 100;

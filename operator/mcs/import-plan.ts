@@ -37,8 +37,8 @@ export interface ImportPlan extends Shape {
 }
 
 /**
- * Fields that the ServiceImport and its Services take unchanged from the deciding export ({@link Resolution.first}), or
- * keep if the present content stays.
+ * Fields of the ServiceImport and its Services that come from the deciding export ({@link Resolution.first}), or stay
+ * if the present content stays. The construct leaves out labels and annotations that must not be copied (rule B2).
  */
 export type ImportFields = Pick<
   ServiceImportProps,

@@ -28,7 +28,10 @@ interface Party {
   readonly serviceExport?: ServiceExport | undefined;
   /** The Service of the same name; absent if there is none, or it is not known. */
   readonly service?: Service | undefined;
-  /** The slices of {@link service}, of any type and content; undefined while they are not known. */
+  /**
+   * The slices of {@link service}, whatever their address type, and also without endpoints; undefined while they are
+   * not known.
+   */
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 
@@ -59,8 +62,9 @@ export interface TargetExporter extends Party {
    */
   readonly anyReady: boolean | undefined;
   /**
-   * The pods that are gone, by hostname, and how much longer the Service that stands for each is kept, in milliseconds
-   * (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is gone (rule D5).
+   * The pods that are gone and whose Services are still kept, by hostname, with how much longer each Service is kept,
+   * in milliseconds (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is
+   * gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**

@@ -51,10 +51,11 @@ export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boole
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;
 
 /**
- * Reports whether a ServiceImport does not exist, Services that stand for pods of this operator's targets are left, and
- * no slice of the derived Service leads to a target. If the derived Service names another operator, that operator has
- * then begun to make the deleted ServiceImport anew. It does not know these targets, and cannot decide without them, so
- * this operator may take the ServiceImport over (rule K7).
+ * Reports whether another operator seems to be making a deleted ServiceImport anew without the targets of this
+ * operator. The signs: the ServiceImport does not exist, Services that stand for pods of these targets are left, and no
+ * slice of the derived Service leads to a target. Called only if the derived Service names another operator. That
+ * operator does not know these targets and cannot decide without them, so this operator may take the ServiceImport over
+ * (rule K7).
  */
 export const isBegunBesidePods = (observed: ObservedImport): boolean =>
   observed.live === undefined &&

@@ -11,9 +11,10 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
  */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /**
-   * The id that the cluster claims. Null if the cluster claims no valid id, or if its claim could never be read. Null
-   * also for a target whose Link does not import ServiceExports, or that has no Link any more. Undefined while the
-   * claim is not known. An id that was read once is kept while the claim cannot be read.
+   * The id that the cluster claims, as last read. Undefined until the cluster has answered. Null if it claims no valid
+   * id, or if it has only ever answered that ClusterProperties do not exist or may not be read. Null also for a target
+   * whose Link does not import ServiceExports, or that has no Link any more. Once an id was read, it is kept while it
+   * cannot be read.
    */
   readonly claimedId: string | null | undefined;
   /**

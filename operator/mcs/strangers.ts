@@ -39,7 +39,10 @@ export interface StrangersOptions {
 export class Strangers {
   readonly #search: LinkSearch;
   readonly #times: Departures;
-  /** Strangers that have no Link according to the last answer of the API server, by the key of the ServiceImport. */
+  /**
+   * Strangers that have no Link according to the last answer of the API server, until that answer has been used, by the
+   * key of the ServiceImport.
+   */
   readonly #unlinked = new Map<string, ReadonlySet<string>>();
 
   constructor({ search, graceMs = RETURN_GRACE_MS }: StrangersOptions) {

@@ -1,8 +1,8 @@
 /**
  * Creates the client for a target from the credentials Secret of the Link (rules E2, E3). The target is read with the
  * old client until the new one can read everything that the old one can. A new token of the same account replaces only
- * the token of the client in use, so that nothing is read anew (rule P2). Invalid credentials change nothing but the
- * condition `CredentialsValid`.
+ * the token of the client in use, so that nothing is read anew (rule P2). Invalid credentials only change the condition
+ * `CredentialsValid` and end the renewal of the token in use; the client stays in use.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';

@@ -52,8 +52,8 @@ export interface SessionFindings extends GatewayFindings {
   readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
   /**
-   * Whether it is known that nothing prevents the work now. Either this operator or another holder of the Lease does
-   * the work. If nothing prevents it, a former reason why `Synced` is False no longer holds.
+   * Whether the Lease of the Link is known to be held, by this operator or by somebody else, and neither the Lease nor
+   * the reading of the source cluster has a problem. Whatever made `Synced` False earlier is then over.
    */
   readonly isUnhindered: boolean;
   /** Number of deletions that the mass-deletion guard holds (rule E6). */
@@ -172,10 +172,11 @@ function federatedPatch(
 }
 
 /**
- * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. While there is
- * no verdict on the gateway, the patch depends on the present status. The verdict in the status stays if condition
- * `GatewayAlive` is known for the settings that are served. Otherwise the patch removes the verdict, because it is
- * about a former gateway. While no address is known, the status keeps the addresses that it has for these settings.
+ * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. Once there is a
+ * verdict, the patch has the addresses and the verdict. Until then, it depends on the present condition `GatewayAlive`:
+ * - If the condition is about the generation that is served, and no address is known, the field stays as it is.
+ * - Otherwise the patch has the addresses. The written verdict stays if the condition is about that generation and
+ *   `GatewayAlive` is not `Unknown`, by the findings or, without one, as written. If not, it is removed.
  */
 function gatewayPatch(
   { gateway, gatewayAlive, generation, settingsGeneration = generation }: LinkFindings,

@@ -19,8 +19,9 @@ export class Confirmed {
   #recorded: ReadonlySet<Digest> = new Set();
 
   /**
-   * @param outdated called when the target exports a key again that is on record as confirmed. Until the record is
-   *   written anew, an operator that starts would treat another loss of this key as confirmed
+   * @param outdated called when a key of the record is no longer confirmed, because the target exports the key again,
+   *   or because the confirmation on the Link no longer matches. Until the record is written anew, an operator that
+   *   starts would take a loss of this key as confirmed
    */
   constructor(outdated: () => void) {
     this.#outdated = outdated;

@@ -62,7 +62,10 @@ export abstract class Counted implements Capped {
     return this.#cap.excess;
   }
 
-  /** Texts about other limits that are exceeded. */
+  /**
+   * Texts about limits besides {@link most} that are exceeded, for the status of the Link. An aspect that has such a
+   * limit overrides this.
+   */
   get notes(): readonly string[] {
     return [];
   }

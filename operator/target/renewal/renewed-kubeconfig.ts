@@ -9,11 +9,12 @@ import type { TargetKubeconfig } from '../../kube/access/secret-kubeconfig.schem
 import { parseYaml } from '../../kube/access/yaml.ts';
 import { rotatedCa } from './ca-bundle.ts';
 
-/** New content of a kubeconfig. */
+/** What a kubeconfig is renewed with. */
 export interface Renewed {
   readonly token: string;
   /**
-   * PEM of the CA certificates that the target publishes; undefined if it publishes none, or if they cannot be read.
+   * PEM of the CA certificates that the target publishes; undefined if it publishes none, or if the operator may not
+   * read them.
    */
   readonly publishedCa: string | undefined;
 }

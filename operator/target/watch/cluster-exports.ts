@@ -265,7 +265,10 @@ export class ClusterExports implements ServiceExports {
     return this.#services.get(this.#partOf(key));
   }
 
-  /** Returns the watch of Services that shows the Service of an export. The first export starts it. */
+  /**
+   * Returns the watch of Services that shows the Service of an export. The first export starts it. Undefined before
+   * {@link run}, and once its signal has aborted.
+   */
   #startServicesOf(key: string): ExportedServices | undefined {
     if (this.#signal === undefined || this.#signal.aborted) return undefined;
     const part = this.#partOf(key);

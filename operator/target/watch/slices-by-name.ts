@@ -93,7 +93,10 @@ export class SlicesByName {
     return store?.synced === true ? store.by('service', key) : undefined;
   }
 
-  /** Schedules a new choice of the names to watch, because Services or their slices have changed. */
+  /**
+   * Schedules a new choice of the names to watch, because Services or their slices have changed, or because the wait
+   * for labelled slices is over by then.
+   */
   reconsider(settleMs = SETTLE_MS): void {
     const dueMs = performance.now() + settleMs;
     if (this.#isStopped || this.#dueMs <= dueMs) return;
