@@ -53,6 +53,14 @@ export const ownedService = (name: string, clusterIP = '10.96.0.1'): Service => 
   spec: { clusterIP },
 });
 
+/** The endpoint mirror of a pod as it stands in the source cluster. @param name `<hostname>-west` unless it is given */
+export const endpointMirror = (hostname: string, clusterIP?: string, name = `${hostname}-west`): Service => {
+  const { metadata, ...rest } = ownedService(name, clusterIP);
+  const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' };
+  const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.web.shop.svc.cluster.local` };
+  return { ...rest, metadata: { ...metadata, labels, annotations } };
+};
+
 /** Endpoints of a mirror of ours. */
 export const ownedEndpoints = (
   name: string,
