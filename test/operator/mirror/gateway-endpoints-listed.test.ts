@@ -18,10 +18,10 @@ const owned = (endpoints: readonly Endpoints[], slices: readonly EndpointSlice[]
   return { services, endpoints, slices };
 };
 const slice = ownedSlice('web-west-ipv4', 'web-west', { addresses: [GATEWAY], ready: true });
-/** As Kubernetes makes one while somebody has given our Service a selector, with the labels of the Service. */
-const ofKubernetes: EndpointSlice = {
+/** One of pods, which somebody has given our labels. */
+const ofPods: EndpointSlice = {
   ...slice,
-  metadata: { ...slice.metadata, name: 'web-west-x7k2p' },
+  metadata: { ...slice.metadata, name: 'web-west-own' },
   endpoints: [{ addresses: [POD], conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'own-1' } }],
 };
 const pod = { ip: POD, targetRef: { kind: 'Pod', name: 'own-1' } };
@@ -41,8 +41,8 @@ describe('the addresses of a gateway that our endpoints list', () => {
 
   test.each<[string, Observed['owned']]>([
     ['Endpoints', owned([ownedEndpoints('web-west', [{ addresses: [{ ip: GATEWAY }, pod], ports: PORTS }])])],
-    ['slices', owned([], [slice, ofKubernetes])],
-  ])('are never those of pods that Kubernetes has listed in %s beside it (C3)', (_, all) => {
+    ['slices', owned([], [slice, ofPods])],
+  ])('are never those of pods that are in %s beside it (C3)', (_, all) => {
     expect(gatewayAddresses(all, 'web-west')).not.toContain(POD);
     expect(found({ owned: all, gateway: { addresses: [] } }).addresses).not.toContain(POD);
   });
@@ -73,14 +73,14 @@ describe('a gateway before its first verdict', () => {
 });
 
 describe('endpoints of a mirror that was headless', () => {
-  const ofPods = ownedEndpoints('web-west', [{ addresses: [{ ip: '10.96.0.7', hostname: 'web-0' }], ports: PORTS }]);
+  const former = ownedEndpoints('web-west', [{ addresses: [{ ip: '10.96.0.7', hostname: 'web-0' }], ports: PORTS }]);
 
   it('stay until it is known where the gateway is (C1, C2)', () => {
-    expect(refreshed({ owned: owned([ofPods]), gateway: { addresses: [] } })).toEqual([]);
+    expect(refreshed({ owned: owned([former]), gateway: { addresses: [] } })).toEqual([]);
   });
 
   it('are not ready once the Link has no gateway (C1)', () => {
-    const [now] = refreshed({ owned: owned([ofPods]), gateway: null });
+    const [now] = refreshed({ owned: owned([former]), gateway: null });
     expect(now).toMatchObject({ subsets: [{ notReadyAddresses: [{ ip: '10.96.0.7' }] }] });
   });
 });
