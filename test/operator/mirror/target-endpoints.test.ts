@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { EndpointSlice, Service, SliceEndpoint } from '../../../operator/kube/objects.ts';
-import { mirrorSubsets, readSlices, subsetsOf } from '../../../operator/mirror/target-endpoints.ts';
+import { mirrorSubsets, newestFirst, readSlices, subsetsOf } from '../../../operator/mirror/target-endpoints.ts';
 
 const service = (spec: Service['spec'] = {}): Service => ({
   metadata: { name: 'db', namespace: 'shop' },
@@ -172,6 +172,115 @@ describe('what slices say', () => {
     expect(sets([one, two])).toEqual(sets([two, one]));
     expect(sets([one, two])).toHaveLength(1);
   });
+});
+
+describe('what a pod is listed on (D5, D6)', () => {
+  const made = (day: number, of: EndpointSlice): EndpointSlice => ({
+    ...of,
+    metadata: { name: `db-${day}`, namespace: 'shop', creationTimestamp: `2026-01-0${day}T00:00:00Z` },
+  });
+  const on = (day: number, ports: Readonly<Record<string, number>>, ready = true): EndpointSlice =>
+    made(day, slice([pod('db-0', ready)], { ports: Object.entries(ports).map(([name, port]) => ({ name, port })) }));
+  /** The subsets that list the pod, as `name:port` of each of their ports, and whether it is listed at all. */
+  const listing = (slices: readonly EndpointSlice[], of = service()) => {
+    const { hosts } = readSlices(of, slices);
+    const subsets = subsetsOf(hosts.values()).map(({ hostnames, ports }) => [
+      hostnames.join(),
+      ports.map(({ name, port }) => `${name ?? ''}:${port}`).join(),
+    ]);
+    return { listed: hosts.get('db-0')?.listed, subsets };
+  };
+
+  test.each<[string, readonly EndpointSlice[], readonly string[]]>([
+    ['the ports of both slices that list it', [on(2, { sql: 1 }), on(1, { metrics: 2 })], ['sql:1', 'metrics:2']],
+    [
+      'the newer number of a port, beside what the older slice alone has',
+      [on(1, { sql: 1, metrics: 2 }), on(2, { sql: 3 })],
+      ['sql:3', 'metrics:2'],
+    ],
+    [
+      'no former number of a port, though another port has that number now',
+      [on(1, { sql: 1 }), on(2, { sql: 3, admin: 1 })],
+      ['admin:1,sql:3'],
+    ],
+    [
+      'the same ports only once, however many slices have them beside former numbers',
+      [on(1, { metrics: 2 }), on(2, { sql: 1, metrics: 2 }), on(3, { sql: 3 })],
+      ['sql:3', 'metrics:2'],
+    ],
+    [
+      'the ports of the slice in which it is ready, and none of that in which it is not',
+      [on(2, { sql: 1 }, false), on(1, { metrics: 2 })],
+      ['metrics:2'],
+    ],
+  ])('is %s', (_, slices, expected) => {
+    const subsets = expected.map((ports) => ['db-0', ports]);
+    expect(listing(slices)).toEqual({ listed: true, subsets });
+    expect(listing([...slices].reverse())).toEqual({ listed: true, subsets });
+  });
+
+  it('is nothing while the pod is only not ready, unless its Service publishes it', () => {
+    const slices = [on(1, { sql: 1 }, false)];
+    expect(listing(slices)).toEqual({ listed: false, subsets: [] });
+    expect(listing(slices, service({ publishNotReadyAddresses: true })).subsets).toEqual([['db-0', 'sql:1']]);
+  });
+
+  it('is no port where neither the slice nor the Service has one, and others are listed on theirs', () => {
+    const bare: Service = { metadata: { name: 'db', namespace: 'shop' } };
+    const slices = [slice([pod('db-0')], { ports: null }), slice([pod('db-1')])];
+    expect(listing(slices, bare).subsets).toEqual([
+      ['db-0', ''],
+      ['db-1', 'sql:5432'],
+    ]);
+  });
+
+  it('is one set of ports, in whatever order two of one name come', () => {
+    const dns = [
+      { name: 'dns', port: 53, protocol: 'TCP' },
+      { name: 'dns', port: 5353, protocol: 'UDP' },
+      { name: 'admin', port: 1 },
+    ];
+    const [one, other] = [slice([pod('db-0')], { ports: dns }), slice([pod('db-1')], { ports: dns.toReversed() })];
+    expect(listing([one, other]).subsets).toEqual([['db-0,db-1', 'admin:1,dns:53,dns:5353']]);
+  });
+});
+
+it('reads of slices that change what it reads of them anew, whatever it has read before (D6, E10)', () => {
+  const named = (name: string, of: EndpointSlice): EndpointSlice => ({ ...of, metadata: { name, namespace: 'shop' } });
+  const zero = named('a', slice([pod('db-0'), pod('db-1')]));
+  const one = named('b', slice([pod('db-1', false), pod('db-2')]));
+  const moved = named('c', slice([pod('db-0', false)], { ports: [{ name: 'sql', port: 9999 }] }));
+  const more = named('d', slice([pod('db-1')], { ports: [{ name: 'metrics', port: 9090 }] }));
+  const known = service();
+  const plain = ({ hosts, ...rest }: ReturnType<typeof readSlices>) => ({
+    ...rest,
+    hosts: [...hosts.values()].sort((a, b) => (a.hostname < b.hostname ? -1 : 1)),
+  });
+  const history = [[zero, one], [zero, moved], [one, moved], [one, more], [zero, one, more], [one], [], [more, zero]];
+  // Back again, too.
+  for (const slices of [...history, ...history.toReversed()])
+    expect(plain(readSlices(known, slices))).toEqual(plain(readSlices(service(), slices)));
+});
+
+it('the newest slice counts first, then the first by name, in whatever order they come (D6)', () => {
+  const at = (name: string, creationTimestamp?: string): EndpointSlice => ({
+    ...slice([]),
+    metadata: { name, ...(creationTimestamp === undefined ? {} : { creationTimestamp }) },
+  });
+  const expected = [
+    at('z', '2026-01-03'),
+    at('a', '2026-01-02'),
+    at('b', '2026-01-02'),
+    at('c', '2026-01-01'),
+    at('d'),
+  ];
+  for (let turn = 0; turn < expected.length; turn += 1) {
+    const turned = [...expected.slice(turn), ...expected.slice(0, turn)];
+    expect(newestFirst(turned)).toEqual(expected);
+    expect(newestFirst(turned.toReversed())).toEqual(expected);
+  }
+  const [first, second] = expected;
+  expect(newestFirst([second!, first!])).toEqual([first, second]);
 });
 
 describe("a headless mirror's subsets", () => {
