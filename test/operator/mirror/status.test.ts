@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  countsByReason,
   MAX_ENTRIES,
   MAX_MIRRORED,
   mirrored,
@@ -21,6 +22,25 @@ describe('the state of a mirror', () => {
     expect(mirrorState(bad('web'))).toBe('failed');
     const waits = { reason: 'WaitingForEndpoints', message: 'no endpoints' } as const;
     expect(mirrorState(notMirrored(ref('db'), 'west', waits))).toBe('waiting');
+  });
+});
+
+describe('the count of what is not mirrored (G1)', () => {
+  it('is by reason, the most frequent first, then the first by name', () => {
+    const reasons = [
+      'NameConflict',
+      'MissingNamespace',
+      'InvalidService',
+      'NameConflict',
+      'Error',
+      'Error',
+      'Error',
+    ] as const;
+    const statuses = reasons.map((reason) => notMirrored(ref('web'), 'west', { reason, message: '' }));
+    const expected = ['Error 3', 'NameConflict 2', 'InvalidService 1', 'MissingNamespace 1'];
+    for (const given of [statuses, statuses.toReversed()])
+      expect([...countsByReason(given)].map(([reason, count]) => `${reason} ${count}`)).toEqual(expected);
+    expect(countsByReason([]).size).toBe(0);
   });
 });
 
@@ -53,6 +73,29 @@ describe('status.mirrorServices (G2)', () => {
       'shop/a',
       'shop/b',
     ]);
+  });
+
+  it('is in one order, whatever the order in which Services are decided: failures, those with a note, the others', () => {
+    const noted = (name: string, namespace = 'shop') => mirrored(ref(name, namespace), 'west', 'a port is left out');
+    const expected = [
+      bad('a'),
+      bad('b'),
+      notMirrored(ref('a', 'zoo'), 'west', { reason: 'InvalidService', message: 'no ports' }),
+      noted('z', 'a'),
+      noted('b'),
+      noted('c'),
+      ok('y', 'a'),
+      ok('a'),
+      ok('d'),
+      ok('b', 'zoo'),
+    ];
+    for (let turn = 0; turn < expected.length; turn += 1) {
+      const turned = [...expected.slice(turn), ...expected.slice(0, turn)];
+      for (const given of [turned, turned.toReversed()])
+        expect(mirrorServices(given, [], T1).map(({ remoteRef }) => remoteRef)).toMatchObject(
+          expected.map(({ remote }) => remote),
+        );
+    }
   });
 
   it('lists few of what is mirrored, and those first of which there is something to say', () => {
