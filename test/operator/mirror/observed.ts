@@ -61,6 +61,12 @@ export const endpointMirror = (hostname: string, clusterIP?: string, name = `${h
   return { ...rest, metadata: { ...metadata, labels, annotations } };
 };
 
+/** The same with one port. */
+export const endpointMirrorOf = (hostname: string, port: number): Service => ({
+  ...endpointMirror(hostname),
+  spec: { ports: [{ name: 'http', port, protocol: 'TCP' }] },
+});
+
 /** Endpoints of a mirror of ours. */
 export const ownedEndpoints = (
   name: string,

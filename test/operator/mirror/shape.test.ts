@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { claimsOf, hostsOf, shapeOf } from '../../../operator/mirror/shape.ts';
-import { subsetsOf } from '../../../operator/mirror/target-endpoints.ts';
 import {
+  endpointMirrorOf,
   headlessService,
   NOTHING_OWNED,
   observed,
@@ -35,7 +35,7 @@ describe('a mirror that would be taken away (A2, L65)', () => {
     ['flat', { mode: 'remote-discovery', service: headlessService() }],
     ['of a ClusterIP', { service: targetService() }],
   ])('stays pod by pod until the target has confirmed that the Service is %s (D5)', (_, options) => {
-    const services = [ownedService('web-west', 'None'), mirrorOf('web-0', 8080)];
+    const services = [ownedService('web-west', 'None'), endpointMirrorOf('web-0', 8080)];
     const byPod = { owned: { ...NOTHING_OWNED, services }, link: { headless: true } };
     expect(shapeOf(observed({ ...options, ...byPod, isConfirmed }))).toEqual(unconfirmed);
     expect(shapeOf(observed({ ...options, ...byPod })).kind).not.toBe('undecided');
@@ -44,6 +44,23 @@ describe('a mirror that would be taken away (A2, L65)', () => {
     expect(shapeOf(observed({ ...options, ...byPod, isConfirmed, link: { headless: false } })).kind).not.toBe(
       'undecided',
     );
+  });
+
+  const left = { metadata: { name: 'web-west', namespace: 'shop' } };
+  test.each<[string, object]>([
+    ['v1 Endpoints', { endpoints: [left] }],
+    ['slices', { slices: [{ ...left, addressType: 'IPv4' }] }],
+  ])('stays likewise where somebody has deleted its Service, and only %s are left', (_, there) => {
+    const owned = { ...NOTHING_OWNED, ...there };
+    expect(shapeOf(observed({ service: null, owned, isConfirmed }))).toEqual(unconfirmed);
+  });
+
+  it('is asked for neither while it stays pod by pod, nor where none of its pods has a hostname (D5)', () => {
+    const services = [ownedService('web-west', 'None'), endpointMirrorOf('web-0', 8080)];
+    const byPod = { service: headlessService(), owned: { ...NOTHING_OWNED, services }, isConfirmed };
+    expect(shapeOf(observed({ ...byPod, slices: pods })).kind).toBe('headless');
+    // The target is asked about each pod that goes.
+    expect(shapeOf(observed({ ...byPod, slices: [targetSlice([{}])] })).kind).toBe('clusterIP');
   });
 
   it('is not asked for while it stays', () => {
@@ -130,6 +147,13 @@ describe('a Service is not mirrored', () => {
       'remove',
       'ExternalName',
     ],
+    [
+      'without a spec (A4)',
+      { service: { metadata: targetService().metadata } },
+      'InvalidService',
+      'remove',
+      'no ports',
+    ],
     ['without ports (A4)', { service: targetService({ ports: [] }) }, 'InvalidService', 'remove', 'no ports'],
     [
       'that is itself a mirror (A4)',
@@ -189,6 +213,13 @@ describe('a Service is not mirrored', () => {
       'shop',
     ],
     [
+      'in a namespace that cannot be read (A3)',
+      { namespaceState: 'unreadable' },
+      'MissingNamespace',
+      'keep',
+      'shop cannot be read',
+    ],
+    [
       'in such a namespace, even if something of ours is left there',
       { namespaceState: 'forbidden', service: null, ...owned(['web-west', '10.96.0.1']) },
       'NamespaceNotAllowed',
@@ -241,109 +272,9 @@ it('names the ports that do not cross a gateway (A5)', () => {
   });
 });
 
-describe('a headless Service of more pods than v1 Endpoints can show (D10)', () => {
-  const many = (count: number) => [
-    targetSlice(Array.from({ length: count }, (_, index) => ({ hostname: `web-${index}` }))),
-  ];
-  test.each([
-    ['1000 in Endpoints', 1000, 'endpoints', undefined],
-    ['1001 in Endpoints', 1001, 'endpoints', expect.stringMatching(/^1001 pods are ready.*--endpoints=slices$/)],
-    ['5000 in slices', 5000, 'slices', undefined],
-  ] as const)('is reported: %s', (_, count, endpointsKind, note) => {
-    const state = observed({ service: headlessService(), slices: many(count), link: { endpointsKind } });
-    expect(shapeOf(state)).toMatchObject({ kind: 'headless' });
-    expect((shapeOf(state) as { readonly note?: string }).note).toEqual(note);
-  });
-});
-
-/** The endpoint mirror of a pod. */
-const mirrorOf = (hostname: string, port: number) => {
-  const { metadata } = ownedService(`${hostname}-west`);
-  const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' };
-  const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.web.shop.svc.cluster.local` };
-  const ports = [{ name: 'http', port, protocol: 'TCP' as const }];
-  return { metadata: { ...metadata, labels, annotations }, spec: { ports } };
-};
-
-describe('what the limits of a Link do not allow (E10)', () => {
-  it('is refused, and what is mirrored stays', () => {
-    expect(shapeOf(observed({ isAdmitted: false }))).toMatchObject({
-      kind: 'refused',
-      refusal: { reason: 'LimitExceeded' },
-      existing: 'keep',
-    });
-    expect(shapeOf(observed({ isAdmitted: false, service: null })).kind).toBe('absent');
-    expect(shapeOf(observed({ namespaceState: 'over limit' }))).toMatchObject({
-      kind: 'refused',
-      refusal: { reason: 'LimitExceeded' },
-      existing: 'keep',
-    });
-  });
-
-  it('has no endpoint mirror, and the headless mirror stays headless', () => {
-    const state = observed({ service: headlessService(), slices: pods, admitsPod: (hostname) => hostname === 'web-1' });
-    const shape = shapeOf(state);
-    expect([...hostsOf(shape).keys()]).toEqual(['web-1']);
-    expect(shape.kind).toBe('headless');
-    expect('note' in shape && shape.note).toMatch(/^1 of its pods are without an endpoint mirror/);
-    const none = shapeOf({ ...state, admitsPod: () => false });
-    expect([none.kind, hostsOf(none).size]).toEqual(['headless', 0]);
-    const owned = { ...NOTHING_OWNED, services: [mirrorOf('web-0', 8080)] };
-    const mirrored = shapeOf({ ...state, owned, admitsPod: () => false });
-    expect([...hostsOf(mirrored).keys()]).toEqual(['web-0']);
-  });
-});
-
-describe('pods that are gone and keep their endpoint mirrors (D11, E6)', () => {
-  const services = [ownedService('web-west', 'None'), mirrorOf('web-0', 8080), mirrorOf('web-7', 9090)];
-  const state = (departed: readonly string[], slices = pods) =>
-    observed({
-      service: headlessService(),
-      slices,
-      owned: { ...NOTHING_OWNED, services },
-      departed: new Map(departed.map((hostname) => [hostname, 1000])),
-    });
-
-  it('are like pods that are not ready, on the ports that their mirrors have', () => {
-    const shape = shapeOf(state(['web-7']));
-    expect(hostsOf(shape).get('web-7')).toMatchObject({
-      listed: false,
-      ports: [{ name: 'http', port: 9090 }],
-    });
-    expect([...claimsOf(state(['web-7']), shape).pods.keys()]).toContain('web-7');
-    expect(subsetsOf(hostsOf(shape).values())).toMatchObject([{ hostnames: ['web-0'] }]);
-  });
-
-  it('are gone once they do not keep them', () => {
-    expect([...hostsOf(shapeOf(state([]))).keys()]).toEqual(['web-0', 'web-1']);
-  });
-
-  it('stay what they are where the target lists them', () => {
-    expect(hostsOf(shapeOf(state(['web-0']))).get('web-0')).toMatchObject({ hostname: 'web-0', listed: true });
-  });
-
-  it('keep the mirror headless while all are gone, and while only pods without a hostname are there', () => {
-    for (const slices of [[], [targetSlice([{}])]]) {
-      const shape = shapeOf(state(['web-0', 'web-7'], slices));
-      expect([shape.kind, hostsOf(shape).size]).toEqual(['headless', 2]);
-    }
-  });
-
-  it('keep them also where the mirror of their Service has been deleted', () => {
-    const alone = { ...state(['web-0', 'web-7'], []), owned: { ...NOTHING_OWNED, services: services.slice(1) } };
-    const shape = shapeOf(alone);
-    expect([shape.kind, hostsOf(shape).size]).toEqual(['headless', 2]);
-    expect(shapeOf({ ...alone, departed: new Map() })).toMatchObject({ kind: 'refused', existing: 'remove' });
-  });
-
-  it('are none that no endpoint mirror stands for', () => {
-    expect([...hostsOf(shapeOf(state(['web-5']))).keys()]).not.toContain('web-5');
-  });
-});
-
 it('leaves endpoint mirrors alone that a crash left without that of their Service, until the pods are known (D5)', () => {
   const state = { ...observed({ service: headlessService() }), slices: undefined };
-  expect(shapeOf({ ...state, owned: { ...NOTHING_OWNED, services: [mirrorOf('web-0', 8080)] } })).toEqual({
+  expect(shapeOf({ ...state, owned: { ...NOTHING_OWNED, services: [endpointMirrorOf('web-0', 8080)] } })).toEqual({
     kind: 'undecided',
   });
   expect(shapeOf(state)).toMatchObject({ kind: 'refused', refusal: { reason: 'WaitingForEndpoints' } });
@@ -362,6 +293,17 @@ describe('the names that a shape needs', () => {
       ['web-1', 'web-1-west'],
     ]);
     expect(claims.map(({ owner }) => owner)).toEqual(Array(3).fill({ cluster: 'west', key: 'shop/web' }));
+    // The older of two Services gets a name that both want (A7).
+    expect(claims.map(({ since }) => since)).toEqual(Array(3).fill('2026-01-01T00:00:00Z'));
+  });
+
+  it('are those of the Link that asks, also of a Service that another has asked for', () => {
+    const service = headlessService();
+    for (const cluster of ['west', 'east', 'west']) {
+      const state = observed({ service, slices: pods, link: { cluster } });
+      const names = [...claimsOf(state, shapeOf(state)).pods.values()].map((each) => each.names[0]);
+      expect(names).toEqual([`web-0-${cluster}`, `web-1-${cluster}`]);
+    }
   });
 
   it('are none of what is not mirrored', () => {
