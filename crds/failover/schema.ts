@@ -6,7 +6,7 @@
 import { OBJECT_META_SCHEMA } from '../link/schema.ts';
 import { CONDITION_FIELDS, count, text } from '../schema-fields.ts';
 
-/** Most backends of one ServiceFailover. */
+/** Most backends of one ServiceFailover: as many as a rule of the Gateway API has. */
 export const MAX_BACKENDS = 16;
 
 /** Largest weight, as the Gateway API has it. */

@@ -4,6 +4,7 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
+import { MAX_BACKENDS } from '../../../crds/failover/schema.ts';
 import { fieldError } from '../../../crds/field-error.ts';
 import { RouteApi } from '../../../crds/wire.ts';
 import { labelsErrors, portNumber } from '../../common/prop-rules.ts';
@@ -36,7 +37,7 @@ export interface ServiceRouteProps extends RouteProps {
 /**
  * A `gateway.networking.k8s.io` HTTPRoute, GRPCRoute or TCPRoute. Its references name their namespace where it is known:
  * without one, a route in another namespace than its Service would mean another backend to some readers.
- * Synthesis fails for each invalid Service, port, weight and backend.
+ * Synthesis fails for each invalid Service, port, weight and backend, and for more backends than the Gateway API takes.
  */
 export class ServiceRoute extends Construct {
   /** Name of the route. */
@@ -53,6 +54,14 @@ export class ServiceRoute extends Construct {
           ? fieldError('port', undefined, 'is required unless service is a Service of cdk8s-plus with one port')
           : portNumber('port', portOf(given) ?? 0),
         ...routeErrors(given),
+        given.backends.length > MAX_BACKENDS
+          ? fieldError(
+              'backends',
+              undefined,
+              `must have at most ${MAX_BACKENDS} items`,
+              'the Gateway API takes no more',
+            )
+          : undefined,
         ...labelsErrors('labels', given.labels),
       ],
     }));

@@ -82,3 +82,9 @@ test('a split with invalid props is refused with every reason at once', () => {
     'backends: must have at least one weight above 0',
   ]);
 });
+
+test('a split takes more backends than a route', () => {
+  const backends = Array.from({ length: 17 }, (_, at) => ({ service: `podinfo-${at + 1}`, weight: 1 }));
+
+  expect(split({ backends })).toHaveLength(1);
+});

@@ -698,4 +698,12 @@ export const COMMANDS: readonly Defect[] = [
     find: ' || member.nodePorts !== undefined',
     replace: '',
   },
+  {
+    name: 'L264 a ServiceRoute has more backends than the API server takes',
+    file: 'constructs/rendered/route/service-route.ts',
+    rule: 'L264',
+    find: 'given.backends.length > MAX_BACKENDS',
+    replace: 'given.backends.length > 2 * MAX_BACKENDS',
+    tests: ['test/constructs/rendered/route/service-route.test.ts'],
+  },
 ];

@@ -87,3 +87,11 @@ test('a route with invalid props is refused with every reason at once', () => {
     'failover[0].service: "podinfo" must be the name of a backend',
   ]);
 });
+
+test('a route takes as many backends as the API server does', () => {
+  const backends = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ service: `podinfo-${at + 1}`, weight: 1 }));
+
+  expect(route({ backends: backends(16) })).toHaveLength(1);
+  expect(errorsOf(() => route({ backends: backends(17) }))).toEqual(['backends: must have at most 16 items']);
+});
