@@ -46,12 +46,15 @@ export const readApprovals = (
   const [patterns, services] = [all.filter((each) => each.includes('*')), all.filter((each) => !each.includes('*'))];
   tooMany(all.length, MAX_APPROVED, 'entries', report);
   tooMany(patterns.length, MAX_PATTERNS, 'entries with *', report);
+  const seen = new Set<string>();
   for (const [index, entry] of all.entries()) {
+    const path = `${PATH}[${index}]`;
+    // The list is a set to the API server.
+    if (seen.has(entry)) report(fieldError(path, entry, 'must be unique', 'remove it'));
+    seen.add(entry);
     if (isApprovable(entry)) continue;
     const remedy = 'write lower-case letters, digits and -, and * for any characters';
-    report(
-      fieldError(`${PATH}[${index}]`, entry, 'must be the namespace and the name of a Service, as shop/web', remedy),
-    );
+    report(fieldError(path, entry, 'must be the namespace and the name of a Service, as shop/web', remedy));
   }
   if (approval !== 'required') return undefined;
   const parts = patterns.map((each) => each.split('/') as [string, string]);

@@ -186,6 +186,11 @@ describe('E7: an invalid Link', () => {
     ]);
   });
 
+  test('is refused for a Service that is approved twice, as the API server refuses it', () => {
+    const importPolicy = { approval: 'required', approved: ['shop/web', 'shop/web'] } as const;
+    expect(errorsOf(() => link({ importPolicy }))).toEqual(['importPolicy.approved[1]: "shop/web" must be unique']);
+  });
+
   test('is named in the message', () => {
     expect(() => link({ gatewayAddresses: ['203.0.113.7'], gatewayPort: 0 })).toThrow(
       'Link linkerd-multicluster/west: gatewayPort: 0 must be between 1 and 65535',

@@ -91,6 +91,8 @@ describe('a policy (N1)', () => {
       'spec.importPolicy.approved[0] must be the namespace and the name of a Service, as shop/web',
     ],
     [{ approval: 'required', approved: 'shop/web' }, 'spec.importPolicy.approved must be an array'],
+    [{ approved: ['shop/web', 'shop/api', 'shop/web'] }, 'spec.importPolicy.approved[2] must be unique'],
+    [{ approved: ['shop/*', 'shop/*'] }, 'spec.importPolicy.approved[1] must be unique'],
     [
       { approved: Array.from({ length: 1_001 }, (_, at) => `shop/web-${at}`) },
       'spec.importPolicy.approved must have at most 1000 entries',

@@ -706,4 +706,12 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'given.backends.length > 2 * MAX_BACKENDS',
     tests: ['test/constructs/rendered/route/service-route.test.ts'],
   },
+  {
+    name: 'L265 a Service is approved twice in a list that the API server takes for a set',
+    file: 'crds/link/approvals.ts',
+    rule: 'L265',
+    find: '    seen.add(entry);\n',
+    replace: '',
+    tests: ['test/crds/link/import-policy.test.ts', 'test/constructs/link/link.test.ts'],
+  },
 ];
