@@ -1,13 +1,13 @@
 /** IP addresses and networks as text, judged as Kubernetes judges them. */
 import { isIP } from 'node:net';
 
-/** An IPv4 or IPv6 address. */
-export const isIpAddress = (text: string): boolean => isIP(text) !== 0;
+/** An IPv4 or IPv6 address. One with a zone, as `fe80::1%eth0`, is none to Kubernetes. */
+export const isIpAddress = (text: string): boolean => familyOf(text) !== 0;
 
 /** `address/bits`, of either family. */
 export const isCidr = (text: string): boolean => {
   const [, address = '', bits = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const most = { 0: -1, 4: 32, 6: 128 }[familyOf(address)] ?? -1;
   return bits !== '' && Number(bits) <= most;
 };
 
@@ -36,6 +36,9 @@ export const isPartOf = (part: string, whole: string): boolean => {
   const [, wholeBits = ''] = whole.split('/');
   return Number(bits) > Number(wholeBits) && networkOf(`${address}/${wholeBits}`) === networkOf(whole);
 };
+
+/** 4 or 6; 0 for what is no address. */
+const familyOf = (text: string): number => (text.includes('%') ? 0 : isIP(text));
 
 /** An IPv6 address as short as it can be. */
 const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -164,7 +164,7 @@ const tolerationErrors = (path: string, { key, operator, value, effect, tolerati
     : undefined,
   tolerationSeconds !== undefined && effect !== 'NoExecute'
     ? fieldError(`${path}.tolerationSeconds`, tolerationSeconds, 'may only be used with effect NoExecute')
-    : undefined,
+    : atLeast(`${path}.tolerationSeconds`, tolerationSeconds, 0),
 ];
 
 const quantityErrors = (

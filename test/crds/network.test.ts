@@ -19,13 +19,14 @@ test.each([
   '10.0.0.0/08',
   'all/0',
   '10.0.0.0/8/8',
+  'fe80::1%eth0/64',
 ])('%s is none', (text) => {
   expect(isCidr(text)).toBe(false);
 });
 
 test('an IP address is of either family, and nothing but an address', () => {
   expect(['203.0.113.7', '2001:db8::7'].every(isIpAddress)).toBe(true);
-  expect(['203.0.113', 'west.example', '203.0.113.7:80', ''].some(isIpAddress)).toBe(false);
+  expect(['203.0.113', 'west.example', '203.0.113.7:80', 'fe80::1%eth0', ''].some(isIpAddress)).toBe(false);
 });
 
 test.each([

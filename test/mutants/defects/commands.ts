@@ -714,4 +714,20 @@ export const COMMANDS: readonly Defect[] = [
     replace: '',
     tests: ['test/crds/link/import-policy.test.ts', 'test/constructs/link/link.test.ts'],
   },
+  {
+    name: 'L266 a toleration of less than no time ends synthesis with a stack trace',
+    file: 'constructs/common/pod-placement.ts',
+    rule: 'L266',
+    find: 'atLeast(`${path}.tolerationSeconds`, tolerationSeconds, 0)',
+    replace: 'undefined',
+    tests: ['test/constructs/gateway/gateway.test.ts'],
+  },
+  {
+    name: 'L266 an address with a zone ends synthesis with a stack trace',
+    file: 'crds/network.ts',
+    rule: 'L266',
+    find: "text.includes('%') ? 0 : isIP(text)",
+    replace: 'isIP(text)',
+    tests: ['test/crds/network.test.ts', 'test/constructs/gateway/gateway.test.ts'],
+  },
 ];
