@@ -112,10 +112,12 @@ export function retainedSlices(
  * Returns all existing slices. The slices of targets get the present addresses and readiness of the targets' gateways.
  */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
-  const clusters = new Set<string | undefined>(observed.targets.map(({ link }) => link.cluster));
+  // For a cluster whose Lease somebody else may hold, nothing is written (rule H1).
+  const followed = observed.targets.filter(({ knowledge }) => knowledge !== 'anothers');
+  const clusters = new Set<string | undefined>(followed.map(({ link }) => link.cluster));
   return [
     ...observed.slices.filter((each) => !clusters.has(memberOf(each))),
-    ...observed.targets.flatMap((target) => refreshed(observed, target)),
+    ...followed.flatMap((target) => refreshed(observed, target)),
   ];
 }
 

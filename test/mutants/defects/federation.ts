@@ -158,4 +158,12 @@ export const FEDERATION: readonly Defect[] = [
     find: 'const all = withDying(observed, desired(observed, admission, awaited.size > 0));',
     replace: 'const all = desired(observed, admission, awaited.size > 0);',
   },
+  {
+    file: 'operator/federation/member-slices.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L241 slices that another writes for follow their gateway when somebody has deleted the Service',
+    rule: 'L241',
+    find: "observed.targets.filter(({ knowledge }) => knowledge !== 'anothers')",
+    replace: 'observed.targets',
+  },
 ];

@@ -1182,6 +1182,7 @@ export const FOUND: readonly Fault[] = [
       'L241 slices of a federated Service that somebody has deleted tell nothing of its members',
       'L241 a member that is not known decides what a deleted federated Service is to be',
       'L241 a deleted federated Service comes back in gateway shape without the Lease',
+      'L241 slices that another writes for follow their gateway when somebody has deleted the Service',
     ],
     outside: 'no plan deletes a federated Service while a member is not known; decide.test.ts',
   },

@@ -667,6 +667,10 @@ describe("beside Linkerd's controllers (I7)", () => {
     const a = throughGateway('a', { knowledge: 'anothers' });
     const dead = { ...a, gateway: { ...a.gateway!, alive: false } };
     expect(step(federation([dead, throughGateway('b')], there)).actions).toEqual([]);
+    // Somebody has deleted the Service, and no member is known.
+    const alone = { slices: there.slices.filter(({ metadata }) => metadata.name.startsWith('web-federated.a-')) };
+    const { actions } = step(federation([{ ...dead, service: undefined }], alone));
+    expect(actions).toEqual([]);
   });
 });
 
