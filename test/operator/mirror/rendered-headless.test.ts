@@ -95,6 +95,35 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
     expect(after.every((each, at) => each === before[at])).toBe(true);
   });
 
+  it('is the same object, in Endpoints too, while no group of pods changes, and anew when one does', () => {
+    const rendered = new RenderedHeadless(() => false);
+    const { subsets, ...endpoints } = endpointsOf(3, 'endpoints');
+    const listed = listedOf(subsets);
+    const before = rendered.desired(SHARED, endpoints, listed);
+    expect(rendered.desired(SHARED, endpoints, listed)).toBe(before);
+    expect(rendered.desired(SHARED, endpoints, new Map(listed))).toBe(before);
+    const [[at, group]] = [...listed] as [[number, readonly HeadlessMirrorSubset[]]];
+    const moved = group.map((each) => ({
+      ...each,
+      addresses: each.addresses.map((one) => ({ ...one, ip: '10.97.0.1' })),
+    }));
+    for (const changed of [new Map([...listed, [at, moved]]), new Map([...listed].slice(1)), listed]) {
+      const anew = new RenderedHeadless(() => false).desired(SHARED, endpoints, changed);
+      expect(objectsOf(rendered.desired(SHARED, endpoints, changed))).toEqual(objectsOf(anew));
+    }
+  });
+
+  it('leads the same pods to other ports once they listen on these (D6)', () => {
+    const rendered = new RenderedHeadless(() => false);
+    for (const port of [8080, 9090, 8080]) {
+      const subsets = [{ addresses: addresses(3), ports: [{ name: 'http', port }] }];
+      const given = { identity: 'gw.id', kind: 'slices' as const, subsets };
+      const objects = inParts(rendered, given);
+      expect(objects).toEqual(whole(given));
+      expect(objects[1]).toMatchObject({ ports: [{ name: 'http', port }] });
+    }
+  });
+
   it('has one slice rendered anew as a pod goes, or as its address changes', () => {
     const rendered = new RenderedHeadless(() => false);
     const { subsets, ...endpoints } = endpointsOf(PODS);
