@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiJson } from '../../../constructs/rendered/index.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { desiredOf, writable } from '../../../operator/mirror/manifests.ts';
+import { desiredOf, merged, NOTHING, toDesired, writable } from '../../../operator/mirror/manifests.ts';
 
 const metadata = (name: string) => ({ namespace: 'shop', name });
 const service: ApiJson = { apiVersion: 'v1', kind: 'Service', metadata: metadata('web-west'), spec: {} };
@@ -36,4 +36,33 @@ describe('of a Service with slices, what is written now', () => {
   it('is nothing where the Service is foreign: its slices go (A6)', () => {
     expect(written([], [live], true)).toEqual([[], []]);
   });
+});
+
+describe('what several manifests come to', () => {
+  it('is complete and blocked by nobody if all of them are, and nothing if there are none', () => {
+    expect(merged([])).toEqual({ ...NOTHING, bytes: 0 });
+    const [one, other] = [desiredOf([service]), desiredOf([slice])];
+    expect(merged([one, other])).toMatchObject({ isPartial: false, isBlocked: false, namespaces: [] });
+    expect(merged([one, { ...other, isPartial: true }])).toMatchObject({ isPartial: true, isBlocked: false });
+    expect(merged([{ ...one, isBlocked: true }, other])).toMatchObject({ isPartial: false, isBlocked: true });
+  });
+
+  it('takes at least the bytes that all of it has as JSON without its punctuation (E10)', () => {
+    const bytes = merged([desiredOf([service]), NOTHING, desiredOf([slice])]).bytes ?? 0;
+    const texts = (of: ApiJson): number => JSON.stringify(of).replace(/[^\w./-]/g, '').length;
+    expect(bytes).toBeGreaterThanOrEqual(texts(service) + texts(slice));
+    expect(bytes).toBe((desiredOf([service]).bytes ?? 0) + (desiredOf([slice]).bytes ?? 0));
+    expect(desiredOf([service, slice]).bytes).toBe(bytes);
+  });
+});
+
+it('of a Service alone, the version that it was rendered from may differ without a write (B4, C5)', () => {
+  expect(toDesired(service).comparison?.ignoredAnnotations?.has('mirror.linkerd.io/remote-resource-version')).toBe(
+    true,
+  );
+  expect(toDesired(slice).comparison).toBeUndefined();
+});
+
+it('nothing is written of a kind that no mirror has', () => {
+  expect(() => toDesired({ ...service, kind: 'Secret' })).toThrow('kind Secret');
 });
