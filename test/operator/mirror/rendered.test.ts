@@ -139,6 +139,8 @@ describe('what is rendered for the pods of a headless Service', () => {
       expect(before.size).toBeGreaterThan(PODS);
       const again = controlled.objects();
       expect([...again].filter(([name, object]) => /web-\d/.test(name) && before.get(name) !== object)).toEqual([]);
+      const more = controlled.objects();
+      expect([...more].filter(([name, object]) => /web-\d/.test(name) && before.get(name) !== object)).toEqual([]);
       // A plan knows it by that.
       const [one, other] = [controlled.decide(), controlled.decide()].map(({ manifests }) => manifests.endpoints);
       expect(one?.every((each, at) => each === other?.[at])).toBe(true);
