@@ -17,7 +17,7 @@ import {
   targetSlice,
 } from './observed.ts';
 
-const PODS = 60;
+const PODS = 40;
 const hostnames = Array.from({ length: PODS }, (_, at) => `web-${at}`);
 const mirrorOf = (name: string, ip: string) => ownedService(name, ip);
 const services = [

@@ -22,7 +22,13 @@ test.each<[string, string | undefined, { readonly lostTo: Claim } | undefined, r
     ['endpoint mirror of pod web-0 would be web-0-west', 'shop/db@bar-west#db-0 has it'],
     [],
   ],
-  ['pod that no name is valid for', 'web-0', undefined, ['pod web-0', 'no name for it is a valid Service name'], ['has it']],
+  [
+    'pod that no name is valid for',
+    'web-0',
+    undefined,
+    ['pod web-0', 'no name for it is a valid Service name'],
+    ['has it'],
+  ],
 ])('the status names who has lost a name: a %s (A7)', (_, hostname, resolved, said, unsaid) => {
   const { reason, message } = lostName(observed(), resolved, hostname);
   expect(reason).toBe('NameConflict');
