@@ -6,7 +6,7 @@
 import { ApiObject, Chart, JsonPatch } from 'cdk8s';
 import { Namespace } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
-import { fieldError } from '../../crds/field-error.ts';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { isDnsSubdomain } from '../../crds/names.ts';
 import { credentialsName, Default, Label, Value } from '../../crds/wire.ts';
 import { Parts } from '../common/parts.ts';
@@ -176,7 +176,11 @@ export class Multicluster extends Construct {
   #operator(parts: Parts, props: MulticlusterProps, namespace: string): MirrorOperator | undefined {
     const { operator, links = [], linkerdNamespace, trustDomain } = props;
     if (operator === undefined) return undefined;
+    const creating = links.flatMap(({ enableNamespaceCreation }, at) => (enableNamespaceCreation === true ? [at] : []));
+    const isLimited = operator.mirrorNamespaces !== undefined;
+    for (const at of isLimited ? creating : []) parts.add(limitedError(`links[${at}].enableNamespaceCreation`));
     const { flat = links.some(joinsOnFlatNetwork) } = operator;
+    const { grantNamespaceCreation = creating.length > 0 && !isLimited } = operator;
     const given: MirrorOperatorProps = {
       ...operator,
       namespace,
@@ -186,6 +190,7 @@ export class Multicluster extends Construct {
       targetClusters: operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster),
       credentialsSecrets: secretsOf(links, flat, operator.credentialsSecrets),
       flat,
+      grantNamespaceCreation,
     };
     return parts.make('operator.', () => new MirrorOperator(this, 'Operator', given));
   }
@@ -200,6 +205,15 @@ export class Multicluster extends Construct {
     return operator && parts.make('monitoring.', () => new Monitoring(this, 'Monitoring', { operator, ...monitoring }));
   }
 }
+
+/** The error of a Link that has namespaces created, where the operator may write only to namespaces that exist. */
+const limitedError = (path: string): FieldError =>
+  fieldError(
+    path,
+    true,
+    'must not be set together with operator.mirrorNamespaces, which must exist',
+    'create them, or leave one of the two out',
+  );
 
 /**
  * The Secrets with the credentials of Links, and those that are given, except for invalid names. On a flat network the

@@ -50,6 +50,14 @@ export const mirrorOperatorErrors = (
     ...(networkPolicy ? peerErrors(networkPolicy.from) : []),
     ...scraperErrors('scrapers', props.scrapers ?? 'anybody'),
     ...operatorSettingsErrors(props),
+    props.grantNamespaceCreation === true && props.mirrorNamespaces !== undefined
+      ? fieldError(
+          'grantNamespaceCreation',
+          true,
+          'must not be set together with mirrorNamespaces, which must exist',
+          'create them, or leave one of the two out',
+        )
+      : undefined,
     ...mirrorNamespaces.map((name, index) =>
       isProtectedNamespace(name, { controlPlaneNamespace: linkerdNamespace, namespace })
         ? fieldError(`mirrorNamespaces[${index}]`, name, `must not be ${PROTECTED_KIND}`)

@@ -119,14 +119,15 @@ export class MirrorOperator extends Construct {
   }
 
   #grants(props: MirrorOperatorProps, linkerdNamespace: string): readonly Grant[] {
-    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation = false, flat = false } = props;
+    const { mirrorNamespaces, endpoints = 'endpoints', flat = false } = props;
+    const { enableNamespaceCreation = false, grantNamespaceCreation = false } = props;
     const placed = operatorRules({
       namespace: this.namespace,
       controlPlaneNamespace: linkerdNamespace,
       mirrorNamespaces,
       credentialsSecrets: listedSecrets(props),
       endpoints,
-      enableNamespaceCreation,
+      enableNamespaceCreation: enableNamespaceCreation || grantNamespaceCreation,
       failover: props.failover ?? true,
       serviceImports: props.serviceImports ?? true,
       gatewayAccess: props.gatewayAccess,

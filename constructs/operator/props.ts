@@ -67,6 +67,12 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    */
   readonly flat?: boolean | undefined;
   /**
+   * Whether to grant the right to create namespaces although `enableNamespaceCreation` is not true: to an operator with
+   * Links that set it themselves. Other Links get no namespaces by this.
+   * @default - false, and of Multicluster and ClusterSet whether a Link has namespaces created
+   */
+  readonly grantNamespaceCreation?: boolean | undefined;
+  /**
    * Target clusters of the Links, first the one that `linkerd multicluster gateways` and `check` must find.
    * @default - none, and these commands do not find the operator
    */

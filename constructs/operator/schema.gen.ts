@@ -337,6 +337,11 @@ export const MIRROR_OPERATOR_PROPS = {
       description:
         "Whether federated Services may lead to pods of other clusters, on a flat network. If true, the operator may read the Secrets of the control plane's namespace, or those of credentialsSecrets there: only clusters that the control plane has credentials can be members; default false, and of Multicluster and ClusterSet whether a Link has federation flat",
     },
+    grantNamespaceCreation: {
+      type: 'boolean',
+      description:
+        'Whether to grant the right to create namespaces although enableNamespaceCreation is not true: to an operator with Links that set it themselves. Other Links get no namespaces by this; default false, and of Multicluster and ClusterSet whether a Link has namespaces created',
+    },
     targetClusters: {
       type: 'array',
       description:

@@ -142,6 +142,18 @@ describe('a set of clusters', () => {
     ]);
   });
 
+  test('A3: lets a Link have namespaces created, and refuses that with an operator that is limited to namespaces', () => {
+    const links = [{ source: 'east', target: 'west', enableNamespaceCreation: true }];
+    const mayCreate = (cluster: string) =>
+      JSON.stringify(ofKind(objectsOf(clusterSet({ links }), cluster), 'ClusterRole')).includes(
+        '"resources":["namespaces"],"verbs":["get","create","patch"]',
+      );
+    expect(['east', 'north'].map(mayCreate)).toEqual([true, false]);
+    expect(errorsOf(() => clusterSet({ links, operator: { ...OPERATOR, mirrorNamespaces: ['shop'] } }))).toEqual([
+      'links[0].enableNamespaceCreation: true must not be set together with operator.mirrorNamespaces, which must exist',
+    ]);
+  });
+
   test('gives a target what its sources need, each an account of its own, and lets in their networks alone', () => {
     const members = [
       member('east', { networks: ['10.2.0.0/16', '10.1.0.0/16'] }),

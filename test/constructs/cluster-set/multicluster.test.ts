@@ -8,6 +8,7 @@ import { LinkCrd } from '../../../constructs/link/link-crd.ts';
 import { Link } from '../../../constructs/link/link.ts';
 import type { LinkProps } from '../../../constructs/link/props.ts';
 import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
+import type { MirrorOperatorProps } from '../../../constructs/operator/props.ts';
 import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
 import { RemoteAccess } from '../../../constructs/gateway/remote-access.ts';
 import { render } from '../../../constructs/rendered/render.ts';
@@ -124,6 +125,24 @@ describe("a cluster's side of multi-cluster", () => {
     expect(seen({}, { flat: false })).toEqual({ copies: [], flag: 'to-north' });
   });
 
+  test('H6, A3: lets the operator create namespaces if a Link has it do so, without it doing so for other Links', () => {
+    const creates = (link: Partial<LinkProps>, operator: Partial<MirrorOperatorProps> = {}) => {
+      const links = [{ targetCluster: 'north' }, { targetCluster: 'west', ...link }];
+      const objects = multicluster({ operator: { image: 'linkspan', ...operator }, links });
+      const { rules } = objects.find(({ kind }) => kind === 'ClusterRole') as unknown as {
+        readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+      };
+      const isGranted = rules.some(({ resources, verbs }) => resources[0] === 'namespaces' && verbs.includes('create'));
+      return { isGranted, isDefault: JSON.stringify(objects).includes('--enable-namespace-creation') };
+    };
+    const wanting = { enableNamespaceCreation: true };
+    expect(creates(wanting)).toEqual({ isGranted: true, isDefault: false });
+    expect(creates({ enableNamespaceCreation: false })).toEqual({ isGranted: false, isDefault: false });
+    expect(creates({})).toEqual({ isGranted: false, isDefault: false });
+    expect(creates(wanting, { grantNamespaceCreation: false })).toEqual({ isGranted: false, isDefault: false });
+    expect(creates({}, { grantNamespaceCreation: true })).toEqual({ isGranted: true, isDefault: false });
+  });
+
   test('lists what others need before those others', () => {
     const kinds = multicluster({ operator: { image: 'linkspan' }, links: [{ targetCluster: 'west' }] }).map(
       ({ kind }) => kind,
@@ -204,6 +223,15 @@ describe("an invalid cluster's side", () => {
       'sources[0].sourceCluster: "West" must be a valid DNS label',
       'operator.image: "" must be a valid image reference',
       'links[0].gatewayPort: 0 must be between 1 and 65535',
+    ]);
+  });
+
+  test('A3: is refused if a Link has namespaces created by an operator that is limited to namespaces', () => {
+    const links = [{ targetCluster: 'north' }, { targetCluster: 'west', enableNamespaceCreation: true }];
+    expect(
+      errorsOf(() => multicluster({ operator: { image: 'linkspan', mirrorNamespaces: ['shop'] }, links })),
+    ).toEqual([
+      'links[1].enableNamespaceCreation: true must not be set together with operator.mirrorNamespaces, which must exist',
     ]);
   });
 

@@ -539,6 +539,9 @@ describe('an invalid operator', () => {
       'mirrorNamespaces[0]: "kube-system" must not be a namespace of Kubernetes, the control plane or the operator',
       'mirrorNamespaces[1]: "l.5" must not be a namespace of Kubernetes, the control plane or the operator',
     ]);
+    expect(errorsOf(() => operator({ mirrorNamespaces: ['shop'], grantNamespaceCreation: true }))).toEqual([
+      'grantNamespaceCreation: true must not be set together with mirrorNamespaces, which must exist',
+    ]);
     expect(errorsOf(() => operator({ mirrorNamespaces: [] }))).toEqual(['mirrorNamespaces: [] must not be empty']);
     expect(errorsOf(() => operator({ retryPeriod: '9s' }))).toEqual([
       'retryPeriod: "9s" times 1.2 must be less than renewDeadline, which is 10s',

@@ -667,6 +667,22 @@ export const COMMANDS: readonly Defect[] = [
     replace: '? [own]',
   },
   {
+    file: 'constructs/cluster-set/multicluster.ts',
+    tests: ['test/constructs/cluster-set/multicluster.test.ts'],
+    name: 'L261 an operator has no right to the namespaces that a Link has it create',
+    rule: 'L261',
+    find: 'grantNamespaceCreation = creating.length > 0 && !isLimited',
+    replace: 'grantNamespaceCreation = false',
+  },
+  {
+    file: 'constructs/cluster-set/multicluster.ts',
+    tests: ['test/constructs/cluster-set/multicluster.test.ts'],
+    name: 'L261 a Link may have namespaces created by an operator that is limited to namespaces',
+    rule: 'L261',
+    find: 'of isLimited ? creating : []',
+    replace: 'of [] as readonly number[]',
+  },
+  {
     file: 'synth/commands/init/composition.ts',
     tests: ['test/synth/commands/init/file-text.test.ts'],
     name: 'L251 what one namespace enforces on pods, all do',

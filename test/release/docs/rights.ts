@@ -72,8 +72,8 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'The operator, with namespace creation',
-    text: 'With `enableNamespaceCreation: true`, in addition to those above:',
-    grants: beyond(operator({ enableNamespaceCreation: true }), operator()),
+    text: 'With `enableNamespaceCreation: true` or `grantNamespaceCreation: true`, in addition to those above. `Multicluster` and `ClusterSet` set the latter where a Link has `enableNamespaceCreation: true`:',
+    grants: beyond(operator({ grantNamespaceCreation: true }), operator()),
   },
   {
     heading: 'The operator, limited to namespaces and to Secrets by name',
