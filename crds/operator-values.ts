@@ -133,10 +133,14 @@ const accessConflicts = (
       remedy: 'write clients or none',
     });
   }
-  if (mirrorNamespaces !== undefined && (gatewayAccess === 'exported' || gatewayAccess === 'clients')) {
+  if (mirrorNamespaces !== undefined && gatewayAccess !== undefined) {
+    const isOpen = gatewayAccess === 'open';
+    const why = isOpen
+      ? 'the operator must read the exports of all namespaces'
+      : 'exports of other namespaces would be refused';
     conflicts.push({
       setting: 'gatewayAccess',
-      reason: `must not be ${gatewayAccess} together with ${nameOf('mirrorNamespaces')}: exports of other namespaces would be refused`,
+      reason: `must not be ${gatewayAccess} together with ${nameOf('mirrorNamespaces')}: ${why}`,
       remedy: 'leave one of the two out',
     });
   }

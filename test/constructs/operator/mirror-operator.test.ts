@@ -542,6 +542,14 @@ describe('an invalid operator', () => {
     expect(errorsOf(() => operator({ mirrorNamespaces: ['shop'], grantNamespaceCreation: true }))).toEqual([
       'grantNamespaceCreation: true must not be set together with mirrorNamespaces, which must exist',
     ]);
+    const access = (gatewayAccess: MirrorOperatorProps['gatewayAccess']) =>
+      errorsOf(() => operator({ mirrorNamespaces: ['shop'], gatewayAccess }));
+    expect(access('clients')).toEqual([
+      'gatewayAccess: "clients" must not be clients together with mirrorNamespaces: exports of other namespaces would be refused',
+    ]);
+    expect(access('open')).toEqual([
+      'gatewayAccess: "open" must not be open together with mirrorNamespaces: the operator must read the exports of all namespaces',
+    ]);
     expect(errorsOf(() => operator({ mirrorNamespaces: [] }))).toEqual(['mirrorNamespaces: [] must not be empty']);
     expect(errorsOf(() => operator({ retryPeriod: '9s' }))).toEqual([
       'retryPeriod: "9s" times 1.2 must be less than renewDeadline, which is 10s',

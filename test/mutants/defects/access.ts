@@ -70,6 +70,14 @@ export const ACCESS: readonly Defect[] = [
     tests: ['test/operator/access/access.test.ts'],
   },
   {
+    name: 'L262 an operator that is limited to namespaces is to open a gateway',
+    file: 'crds/operator-values.ts',
+    rule: 'L262',
+    find: 'mirrorNamespaces !== undefined && gatewayAccess !== undefined',
+    replace: "mirrorNamespaces !== undefined && gatewayAccess !== undefined && gatewayAccess !== 'open'",
+    tests: ['test/operator/config/config.test.ts', 'test/constructs/operator/mirror-operator.test.ts'],
+  },
+  {
     name: 'L235 a policy of somebody else holds back what it has the name for',
     file: 'operator/access/decide.ts',
     rule: 'L235',

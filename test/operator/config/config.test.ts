@@ -176,6 +176,14 @@ describe("the operator's settings", () => {
       '--enable-namespace-creation: "true" must not be set together with --mirror-namespaces, which must exist (create them, or leave one of the two out)',
     ],
     [
+      ['--mirror-namespaces', 'a', '--gateway-access', 'exported'],
+      '--gateway-access: "exported" must not be exported together with --mirror-namespaces: exports of other namespaces would be refused (leave one of the two out)',
+    ],
+    [
+      ['--mirror-namespaces', 'a', '--gateway-access', 'open'],
+      '--gateway-access: "open" must not be open together with --mirror-namespaces: the operator must read the exports of all namespaces (leave one of the two out)',
+    ],
+    [
       ['--federated-selector', 'a=b c'],
       '--federated-selector: "a=b c" must be a valid label selector (a label selector, as in mirror.linkerd.io/federated=member)',
     ],

@@ -24,7 +24,7 @@ const operatorFindings = (facts: AccessFacts): readonly Finding[] => {
     ];
   if (config.mirrorNamespaces !== undefined) {
     const reason = `has ${flagOf('mirrorNamespaces')}, and does not see what other namespaces export: it refuses ${flagOf('gatewayAccess')}`;
-    return [error(object, reason, 'leave it out, or keep the gateway open')];
+    return [error(object, reason, 'leave it out, or the policy of the gateway as it is')];
   }
   if (config.gatewayAccess === undefined || outlook === undefined) return [];
   return (['clusterDomain', 'trustDomain'] as const)
