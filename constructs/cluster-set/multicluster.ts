@@ -179,7 +179,7 @@ export class Multicluster extends Construct {
     const creating = links.flatMap(({ enableNamespaceCreation }, at) => (enableNamespaceCreation === true ? [at] : []));
     const isLimited = operator.mirrorNamespaces !== undefined;
     for (const at of isLimited ? creating : []) parts.add(limitedError(`links[${at}].enableNamespaceCreation`));
-    const { flat = links.some(joinsOnFlatNetwork) } = operator;
+    const { flat = links.some((link) => isOnFlatNetwork(link, operator)) } = operator;
     const { grantNamespaceCreation = creating.length > 0 && !isLimited } = operator;
     const given: MirrorOperatorProps = {
       ...operator,
@@ -188,7 +188,7 @@ export class Multicluster extends Construct {
       // Only who writes the policy of the gateway needs it.
       ...(operator.gatewayAccess !== undefined && { trustDomain }),
       targetClusters: operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster),
-      credentialsSecrets: secretsOf(links, flat, operator.credentialsSecrets),
+      credentialsSecrets: secretsOf(links, flat, operator),
       flat,
       grantNamespaceCreation,
     };
@@ -222,20 +222,29 @@ const limitedError = (path: string): FieldError =>
 const secretsOf = (
   links: readonly Omit<LinkProps, Common>[],
   flat: boolean,
-  given: MirrorOperatorProps['credentialsSecrets'] = [],
+  operator: Omit<MirrorOperatorProps, Common>,
 ): MirrorOperatorProps['credentialsSecrets'] => {
+  const { credentialsSecrets: given = [] } = operator;
   if (given === 'any') return given;
   const names = links.flatMap((link) => {
     const copy = credentialsName(link.targetCluster);
     const own = link.clusterCredentialsSecret ?? copy;
-    return flat && joinsOnFlatNetwork(link) ? [own, copy] : [own];
+    return flat && isOnFlatNetwork(link, operator) ? [own, copy] : [own];
   });
   const all = new Set([...given, ...names.filter(isDnsSubdomain)]);
   return all.size > 0 ? [...all] : 'any';
 };
 
-/** Whether members of federated Services are reached on a flat network by a Link. */
-const joinsOnFlatNetwork = ({ federation = 'flat', federatedServiceSelector }: Omit<LinkProps, Common>): boolean =>
-  federation === 'flat' && (federatedServiceSelector === undefined || Object.keys(federatedServiceSelector).length > 0);
+/** Whether members of federated Services, or what is imported, may be reached on a flat network by a Link. */
+const isOnFlatNetwork = (
+  { federation, federatedServiceSelector, serviceExports = true, gatewayAddresses }: Omit<LinkProps, Common>,
+  { serviceImports = true }: Pick<MirrorOperatorProps, 'serviceImports'>,
+): boolean => {
+  const joins = federatedServiceSelector === undefined || Object.keys(federatedServiceSelector).length > 0;
+  const joinsFlat = joins && federation !== 'gateway';
+  // As `importsThrough` of a Link.
+  const importsThrough = federation ?? (gatewayAddresses === undefined ? 'flat' : 'gateway');
+  return joinsFlat || (serviceImports && serviceExports && importsThrough === 'flat');
+};
 
 const COMMON_PROPS: ReadonlySet<string> = new Set<Common>(['namespace', 'linkerdNamespace', 'trustDomain']);

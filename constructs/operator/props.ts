@@ -60,10 +60,10 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    */
   readonly linkerdNamespace?: string | undefined;
   /**
-   * Whether federated Services may lead to pods of other clusters, on a flat network. If true, the operator may read the
-   * Secrets of the control plane's namespace, or those of `credentialsSecrets` there: only clusters that the control plane
-   * has credentials can be members.
-   * @default - false, and of Multicluster and ClusterSet whether a Link has federation `flat`
+   * Whether federated Services and ServiceImports may lead to pods of other clusters, on a flat network. If true, the
+   * operator may read the Secrets of the control plane's namespace, or those of `credentialsSecrets` there: only clusters
+   * with credentials there are reached.
+   * @default - false, and of Multicluster and ClusterSet whether a Link joins or imports on one
    */
   readonly flat?: boolean | undefined;
   /**

@@ -101,7 +101,7 @@ const discoveryRules = (secrets: readonly string[] | undefined): readonly Policy
     resources: ['secrets'],
     resourceNames: secrets,
     verbs: READ,
-    why: "sees for which clusters Linkerd's control plane has credentials: only those are members of federated Services on a flat network",
+    why: "sees for which clusters Linkerd's control plane has credentials: only those are members of federated Services, and reached by ServiceImports, on a flat network",
   },
 ];
 
@@ -172,7 +172,7 @@ export interface RightsSettings extends Pick<
   | 'serviceImports'
   | 'gatewayAccess'
 > {
-  /** Whether members of federated Services are reached on a flat network. */
+  /** Whether members of federated Services, or what is imported, are reached on a flat network. */
   readonly flat: boolean;
 }
 

@@ -90,25 +90,39 @@ describe("a cluster's side of multi-cluster", () => {
       return names[0] === undefined ? undefined : names;
     };
     const west = { targetCluster: 'west' };
-    const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north', federatedServiceSelector: {} };
+    const flatless = { federatedServiceSelector: {}, serviceExports: false };
+    const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north', ...flatless };
     expect(secrets([west, north])).toEqual(['cluster-credentials-west', 'to-north']);
     expect(secrets([west], ['later', 'cluster-credentials-west'])).toEqual(['later', 'cluster-credentials-west']);
     expect(secrets([west], 'any')).toBeUndefined();
     expect(secrets([])).toBeUndefined();
   });
 
-  test('H6: lets the operator see the credentials of the control plane if a Link joins Services on a flat network', () => {
-    const sees = (...links: readonly LinkProps[]) =>
-      multicluster({ operator: { image: 'linkspan' }, links }).some(({ metadata }) => metadata.namespace === 'linkerd');
+  test('H6: lets the operator see the credentials of the control plane if a Link joins or imports on a flat network', () => {
+    const sees = (link: Partial<LinkProps>, operator: Partial<MirrorOperatorProps> = {}) =>
+      multicluster({
+        operator: { image: 'linkspan', ...operator },
+        links: [{ targetCluster: 'west', ...link }],
+      }).some(({ metadata }) => metadata.namespace === 'linkerd');
     const gatewayAddresses = ['203.0.113.7'];
-    expect(sees({ targetCluster: 'west' })).toBe(true);
-    expect(sees({ targetCluster: 'west', federatedServiceSelector: {} })).toBe(false);
-    expect(sees({ targetCluster: 'west', federation: 'gateway', gatewayAddresses })).toBe(false);
-    expect(sees()).toBe(false);
+    const joins = { serviceExports: false };
+    const imports = { federatedServiceSelector: {} };
+    expect(sees({})).toBe(true);
+    expect(sees(joins)).toBe(true);
+    expect(sees({ ...joins, gatewayAddresses })).toBe(true);
+    expect(sees(imports)).toBe(true);
+    expect(sees({ ...imports, federation: 'flat', gatewayAddresses })).toBe(true);
+    expect(sees({ ...imports, ...joins })).toBe(false);
+    expect(sees({ ...imports, gatewayAddresses })).toBe(false);
+    expect(sees(imports, { serviceImports: false })).toBe(false);
+    expect(sees({ federation: 'gateway', gatewayAddresses })).toBe(false);
+    expect(
+      multicluster({ operator: { image: 'linkspan' } }).every((each) => each.metadata.namespace !== 'linkerd'),
+    ).toBe(true);
   });
 
   test('H6: lets the operator see the copy of the control plane for a Link whose own Secret has another name', () => {
-    const seen = (link: Partial<LinkProps>, operator: { readonly flat?: boolean } = {}) => {
+    const seen = (link: Partial<LinkProps>, operator: Partial<MirrorOperatorProps> = {}) => {
       const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north', ...link };
       const objects = multicluster({ operator: { image: 'linkspan', ...operator }, links: [north] });
       const role = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'linkerd');
@@ -121,7 +135,9 @@ describe("a cluster's side of multi-cluster", () => {
     };
     const both = ['to-north', 'cluster-credentials-north'];
     expect(seen({})).toEqual({ copies: both, flag: both.join(',') });
-    expect(seen({ federatedServiceSelector: {} })).toEqual({ copies: [], flag: 'to-north' });
+    expect(seen({ federatedServiceSelector: {} })).toEqual({ copies: both, flag: both.join(',') });
+    expect(seen({ federatedServiceSelector: {} }, { serviceImports: false })).toEqual({ copies: [], flag: 'to-north' });
+    expect(seen({ federatedServiceSelector: {}, serviceExports: false })).toEqual({ copies: [], flag: 'to-north' });
     expect(seen({}, { flat: false })).toEqual({ copies: [], flag: 'to-north' });
   });
 

@@ -669,6 +669,22 @@ export const COMMANDS: readonly Defect[] = [
   {
     file: 'constructs/cluster-set/multicluster.ts',
     tests: ['test/constructs/cluster-set/multicluster.test.ts'],
+    name: 'L263 an operator does not see of which clusters that it imports from Linkerd has credentials',
+    rule: 'L263',
+    find: "return joinsFlat || (serviceImports && serviceExports && importsThrough === 'flat');",
+    replace: 'return joinsFlat;',
+  },
+  {
+    file: 'constructs/cluster-set/multicluster.ts',
+    tests: ['test/constructs/cluster-set/multicluster.test.ts'],
+    name: 'L263 what has a gateway is imported on a flat network',
+    rule: 'L263',
+    find: "(gatewayAddresses === undefined ? 'flat' : 'gateway')",
+    replace: "'flat'",
+  },
+  {
+    file: 'constructs/cluster-set/multicluster.ts',
+    tests: ['test/constructs/cluster-set/multicluster.test.ts'],
     name: 'L261 an operator has no right to the namespaces that a Link has it create',
     rule: 'L261',
     find: 'grantNamespaceCreation = creating.length > 0 && !isLimited',

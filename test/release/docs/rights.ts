@@ -67,7 +67,7 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'The operator, on a flat network',
-    text: 'With `flat: true`, in addition to those above; with `credentialsSecrets`, for these Secrets alone. `Multicluster` and `ClusterSet` set it where a Link has federation `flat`:',
+    text: 'With `flat: true`, in addition to those above; with `credentialsSecrets`, for these Secrets alone. `Multicluster` and `ClusterSet` set it where a Link joins federated Services, or imports what is exported, on a flat network:',
     grants: beyond(operator({ flat: true }), operator()),
   },
   {
