@@ -8,7 +8,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { type Client, clientErrors, clientsText, MAX_CLIENTS } from '../../crds/clients.ts';
+import { type Client, clientErrors, CLIENTS_MAX_LENGTH, clientsText, MAX_CLIENTS } from '../../crds/clients.ts';
 import { Annotation, Label, Value } from '../../crds/wire.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
 import { acceptOptions } from '../common/props.ts';
@@ -139,11 +139,28 @@ const optionErrors = ({
       : undefined,
   ),
   ...clients.flatMap((client, index) => clientErrors(`clients[${index}].`, client)),
-  clients.length > MAX_CLIENTS
-    ? fieldError('clients', undefined, `must have at most ${MAX_CLIENTS} items`, 'let several share a ServiceAccount')
-    : undefined,
+  tooManyClients(clients),
   mode === 'remote-discovery' && clients.length > 0
     ? fieldError('clients', undefined, 'may only be set if mode is gateway', 'remove it: no gateway is used')
     : undefined,
   ...exportedMetadataErrors({ exportedLabels, exportedAnnotations }),
 ];
+
+/** More than the operator reads of the annotation (rule M3): it would admit nobody. */
+const tooManyClients = (clients: readonly Client[]): FieldError | undefined => {
+  if (clients.length > MAX_CLIENTS)
+    return fieldError(
+      'clients',
+      undefined,
+      `must have at most ${MAX_CLIENTS} items`,
+      'let several share a ServiceAccount',
+    );
+  return clientsText(clients).length > CLIENTS_MAX_LENGTH
+    ? fieldError(
+        'clients',
+        undefined,
+        `must have at most ${CLIENTS_MAX_LENGTH} characters as an annotation`,
+        'name fewer ServiceAccounts',
+      )
+    : undefined;
+};

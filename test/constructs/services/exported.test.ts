@@ -7,6 +7,8 @@ import { Exported } from '../../../constructs/services/exported.ts';
 import { Gateway } from '../../../constructs/gateway/gateway.ts';
 import { MirrorService } from '../../../constructs/rendered/mirror/mirror-service.ts';
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
+import { readClients } from '../../../crds/clients.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const EXPORTED = 'mirror.linkerd.io/exported';
 
@@ -101,4 +103,20 @@ test('A4: mirrors and the gateway are never exported', () => {
   Exported.of(shop);
 
   expect(exportsOf(shop)).toEqual({ web: 'true', 'web-west': undefined, 'linkerd-gateway': undefined });
+});
+
+test('M3: clients are refused that are more than the operator reads of the annotation', () => {
+  const clients = (count: number, length: number) =>
+    Array.from({ length: count }, (_, at) => ({ namespace: 'shop', serviceAccount: `${at + 10}`.padEnd(length, 'a') }));
+  const exportedTo = (count: number, length: number) => {
+    const web = service(chart(), 'web');
+    Exported.of(web, { clients: clients(count, length) });
+    return web;
+  };
+  const [object] = Chart.of(exportedTo(64, 122)).toJson() as ApiJson[];
+  expect(readClients(object!.metadata.annotations!['linkspan.dev/clients']!).ok).toBe(true);
+
+  const tooLong = 'clients: must have at most 8192 characters as an annotation';
+  expect(errorsOf(() => exportedTo(64, 123))).toEqual([tooLong]);
+  expect(errorsOf(() => exportedTo(65, 123))).toEqual(['clients: must have at most 64 items']);
 });

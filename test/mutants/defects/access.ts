@@ -117,4 +117,12 @@ export const ACCESS: readonly Defect[] = [
     replace: "return ['linkerd.io/opaque', 'linkerd.io/tcp'].includes(appProtocol.toLowerCase());",
     tests: ['test/operator/source/opaque-ports.test.ts'],
   },
+  {
+    name: 'L267 an export names more clients than the operator reads, and nobody is let in',
+    file: 'constructs/services/exported.ts',
+    rule: 'L267',
+    find: 'clientsText(clients).length > CLIENTS_MAX_LENGTH',
+    replace: 'clientsText(clients).length > 2 * CLIENTS_MAX_LENGTH',
+    tests: ['test/constructs/services/exported.test.ts'],
+  },
 ];
