@@ -78,7 +78,8 @@ const remedy = (output: string, lost: readonly Lost[], { namespace, project }: L
   ].join('; ');
 };
 
-const field = (text: string, name: string): string =>
+/** A field of the metadata, or the spec, of an object in a file; empty if it has none. */
+export const field = (text: string, name: string): string =>
   unquoted(new RegExp(`^ {2}${name}: (.*)$`, 'm').exec(text)?.[1] ?? '');
 
 const folderOf = (path: string): string => path.slice(0, path.indexOf('/'));

@@ -1,5 +1,5 @@
 /** A program loses the operator of a cluster only after its Links, as `linkspan synth` does. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'cdk8s';
@@ -32,4 +32,28 @@ it('is refused for the Links and the operator at once, with nothing written, and
   expect(await readdir(folder)).toContain('c03');
   write(clusterSetProps(2));
   expect(await readdir(folder)).not.toContain('c03');
+});
+
+it('is refused for a namespace that changes while there are Links, and taken one after the other', async () => {
+  const withoutLinks = ({ members, ...props }: ClusterSetProps): ClusterSetProps => ({
+    ...props,
+    members: members.map((member) => ({ ...member, operator: true })),
+    topology: { type: 'pairs', pairs: [] },
+  });
+  const set = clusterSetProps(2);
+  const moved = { ...set, namespace: 'mesh' };
+  const operator = () => readFile(join(folder, 'c01/2-deployment-linkspan-operator.yaml'), 'utf8');
+  write(set);
+  const before = await operator();
+
+  expect(() => write(moved)).toThrow(OutputFolderError);
+  expect(() => write(withoutLinks(moved))).toThrow(
+    `${folder}: c01/2-deployment-linkspan-operator.yaml: must not move to another namespace together with 3-link-c02.yaml: the operator would remove the mirrors as its Links go, or be gone before (keep the namespace for now, with operator: true of member c01 and by topology without its Links; render and apply; wait until Lease service-mirror-write-c02 goes, which the operator deletes last; change the namespace, render and apply; then write the Links again)`,
+  );
+  expect(await operator()).toBe(before);
+
+  write(withoutLinks(set));
+  write(withoutLinks(moved));
+  write(moved);
+  expect(await operator()).toContain('namespace: mesh');
 });

@@ -762,4 +762,12 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'isIP(text)',
     tests: ['test/crds/network.test.ts', 'test/constructs/gateway/gateway.test.ts'],
   },
+  {
+    name: 'L268 the Links and the operator of a cluster move to another namespace at once',
+    file: 'constructs/tree/stranded-mirrors.ts',
+    rule: 'L268',
+    find: "after === undefined || field(before, 'namespace') !== field(after, 'namespace')",
+    replace: 'after === undefined',
+    tests: ['test/constructs/tree/stranded-mirrors.test.ts'],
+  },
 ];
