@@ -1,5 +1,5 @@
 /** What both clusters have of one Service and its mirror, as one plain value. */
-import { Label, mirrorName, Value, writeLeaseName } from '../../../crds/wire.ts';
+import { Label, mirrorName, OPERATOR_LEASE, Value, writeLeaseName } from '../../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -13,8 +13,8 @@ import {
 } from '../../../operator/kube/objects.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { unservedLink } from '../common/link-served.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
 import type { NamedCluster } from '../common/command-text.ts';
 import { ifAllowed, readable } from '../common/readable.ts';
@@ -40,7 +40,7 @@ export interface Facts {
   readonly report: LinkReport;
   /** What could not be read. */
   readonly unread: readonly string[];
-  /** Why nobody serves the Link; undefined if somebody does. */
+  /** Why what the Link reports may be old; undefined if it is not, or that is not known. */
   readonly unserved: string | undefined;
   /** The Service in the target. */
   readonly ref: ServiceRef;
@@ -75,9 +75,11 @@ export const factsOf = async (
   const { namespace } = given;
   const { cluster } = report;
   const ours = { namespace, labelSelector: `${Label.clusterName}=${cluster}` };
-  const [found, lease, services, endpoints, slices] = await Promise.all([
+  const leaseOf = (name: string) => ifAllowed(() => source.find<Lease>(LEASES, { namespace: report.namespace, name }));
+  const [found, lease, operators, services, endpoints, slices] = await Promise.all([
     ifAllowed(() => source.find(NAMESPACES, { name: namespace })),
-    ifAllowed(() => source.find<Lease>(LEASES, { namespace: report.namespace, name: writeLeaseName(report.name) })),
+    leaseOf(writeLeaseName(report.name)),
+    leaseOf(OPERATOR_LEASE),
     source.list<Service>(SERVICES, { namespace }),
     source.list<Endpoints>(ENDPOINTS, ours),
     source.list<EndpointSlice>(ENDPOINT_SLICES, ours),
@@ -85,19 +87,20 @@ export const factsOf = async (
   const mirrors = services.filter((service) => isMirrorOf(service, cluster));
   const name = await remoteName(given, report, mirrors, target);
   const ref = { namespace, name };
+  const obstacles = [lease, operators].flatMap((each) => ('obstacle' in each ? [each.obstacle] : []));
   const behind = target && (await readable(() => targetFactsOf(target, ref)));
   return {
     source: { kubeconfig: source.kubeconfig, context: source.context, namespace: report.namespace },
     link,
     report,
     unread: [
-      ...('obstacle' in lease ? [`whether an operator serves the Link is not known: ${lease.obstacle}`] : []),
+      ...obstacles.slice(0, 1).map((obstacle) => `whether an operator serves the Link is not known: ${obstacle}`),
       // Where there is a Service, there is the namespace.
       ...('obstacle' in found && services.length === 0
         ? [`whether namespace ${namespace} exists is not known: ${found.obstacle}`]
         : []),
     ],
-    unserved: 'obstacle' in lease ? undefined : unserved(lease.found, Date.now()),
+    unserved: 'obstacle' in lease ? undefined : unservedLink(link, { link: lease, operators }, Date.now())?.message,
     ref,
     target: behind && 'found' in behind ? behind.found : undefined,
     away: target && behind && 'obstacle' in behind ? { context: target.context, obstacle: behind.obstacle } : undefined,

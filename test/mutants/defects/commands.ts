@@ -770,4 +770,12 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'after === undefined',
     tests: ['test/constructs/tree/stranded-mirrors.test.ts'],
   },
+  {
+    file: 'synth/commands/explain/facts.ts',
+    tests: ['test/synth/commands/explain/explain.test.ts'],
+    name: 'L270 explain believes a Link whoever holds its Lease',
+    rule: 'L270',
+    find: 'unservedLink(link, { link: lease, operators }, Date.now())',
+    replace: "unservedLink(link, { link: lease, operators: { obstacle: '' } }, Date.now())",
+  },
 ];

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { eventually } from '../../../cluster/workload/index.ts';
+import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
 import {
   EXPORTED,
   EXPORTED_FLAT,
   GATEWAY,
+  LINKS_NAMESPACE,
   namespace,
+  objectRef,
   service,
   slice,
   statefulSlice,
@@ -274,7 +276,35 @@ onEachBacking('linkspan explain', (backing) => {
     expect(found.code).toBe(1);
     expect(await shownByReadme()).toEqual(words(found.stdout));
   });
+
+  test('believes no report of an operator whose Link another writes for', { timeout: 60_000 }, async () => {
+    await clusters.gateway.revive();
+    await clusters.ready();
+    await clusters.stopOperators();
+    await clusters.east.apply(leaseOf('linkspan-operator', 'linkspan-0', '2026-01-01T00:00:00.000000Z'));
+    const now = new Date().toISOString().replace('Z', '000Z');
+    await clusters.east.apply(leaseOf('service-mirror-write-west', 'controller-west-0', now));
+    const found = await fromSource('shop/web');
+    expect(outline(found), found.stderr).toEqual([
+      '‼ Link',
+      '√ report',
+      '√ mirror',
+      '? gateway',
+      '√ endpoints',
+      `clients reach ${GATEWAY}, as far as is known: not of gateway`,
+    ]);
+    expect(found.stdout).toMatch(
+      /‼ Link +Link west: its Lease is held by controller-west-0, which is not the operator/,
+    );
+    expect(found.code).toBe(1);
+  });
 });
+
+const leaseOf = (name: string, holderIdentity: string, renewTime: string): ObjectRef =>
+  ({
+    ...objectRef('coordination.k8s.io/v1', 'Lease', name, LINKS_NAMESPACE),
+    spec: { holderIdentity, renewTime, leaseDurationSeconds: 3_600 },
+  }) as ObjectRef;
 
 /** The words of what `explain` prints, without what differs from run to run: where files and the probed port are. */
 const words = (text: string): readonly string[] =>
