@@ -11,8 +11,7 @@ import { failoverReport, readFailovers } from '../common/failovers.ts';
 import { readFederated } from '../common/federated.ts';
 import { readMcs } from '../common/imports.ts';
 import { LINKS } from '../common/kinds.ts';
-import { unservedBy } from '../common/lease.ts';
-import { unservedLink } from '../common/link-served.ts';
+import { unservedJoint, unservedLink } from '../common/link-served.ts';
 import { reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
 import { ifAllowed, type Readable } from '../common/readable.ts';
@@ -91,7 +90,8 @@ const statesOf = async (
   const leaseOf = (name: string): Readable<Lease | undefined> =>
     'found' in leases ? { found: leases.found.find(({ metadata }) => metadata.name === name) } : leases;
   const operators = leaseOf(OPERATOR_LEASE);
-  const leader = unservedBy(operators, nowMs);
+  const held = links.map((each) => ({ link: each, lease: leaseOf(writeLeaseName(each.metadata.name)) }));
+  const leader = unservedJoint(operators, held, nowMs);
   const reports = foundIn(failovers)?.map((each) => failoverReport(each, leader));
   const isJoint = [mcs?.imports, mcs?.exports, reports].some((all) => all !== undefined && all.length > 0);
   const unread = {
@@ -105,9 +105,9 @@ const statesOf = async (
       failovers && 'obstacle' in failovers ? failovers.obstacle : undefined,
   };
   return {
-    links: links.map((each) => ({
+    links: held.map(({ link: each, lease }) => ({
       report: reportOf(each),
-      unserved: unservedLink(each, { link: leaseOf(writeLeaseName(each.metadata.name)), operators }, nowMs),
+      unserved: unservedLink(each, { link: lease, operators }, nowMs),
     })),
     federated: foundIn(federated),
     mcs,

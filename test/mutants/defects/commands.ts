@@ -534,8 +534,8 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/common/link-served.test.ts'],
     name: 'L217 whoever holds the Lease of a Link keeps its report true',
     rule: 'L217',
-    find: 'if (isLeft || isOperator(holder, leases.operators.found, link)) return undefined;',
-    replace: "if (isLeft || holder !== '') return undefined;",
+    find: 'if (isLeft(link) || isOperator(holder, leases.operators.found, link)) return undefined;',
+    replace: "if (isLeft(link) || holder !== '') return undefined;",
   },
   {
     file: 'synth/commands/check/objects.ts',
@@ -777,5 +777,21 @@ export const COMMANDS: readonly Defect[] = [
     rule: 'L270',
     find: 'unservedLink(link, { link: lease, operators }, Date.now())',
     replace: "unservedLink(link, { link: lease, operators: { obstacle: '' } }, Date.now())",
+  },
+  {
+    file: 'synth/commands/common/link-served.ts',
+    tests: ['test/synth/commands/common/link-served.test.ts', 'test/synth/commands/status/status.test.ts'],
+    name: 'L271 an operator that elects no leader keeps true nothing but Links',
+    rule: 'L271',
+    find: 'return isAlone && links.some(isServed) ? undefined : unservedBy(operators, nowMs);',
+    replace: 'return unservedBy(operators, nowMs);',
+  },
+  {
+    file: 'synth/commands/common/link-served.ts',
+    tests: ['test/synth/commands/common/link-served.test.ts'],
+    name: 'L271 a Link that the operator leaves to others shows that one runs',
+    rule: 'L271',
+    find: '!isLeft(link) && unservedLink(link, { link: lease, operators }, nowMs) === undefined',
+    replace: 'unservedLink(link, { link: lease, operators }, nowMs) === undefined',
   },
 ];

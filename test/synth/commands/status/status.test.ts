@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
-import { EXPORTED, link, service, slice } from '../../../support/builders.ts';
+import { EXPORTED, link, LINKS_NAMESPACE, objectRef, service, slice } from '../../../support/builders.ts';
 import { installMcs, serviceExport, serviceImportRef, uninstallMcs } from '../../../support/mcs.ts';
 import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
@@ -146,5 +146,14 @@ onEachBacking('linkspan status', (backing) => {
       limited.stderr.match(/^note: what is exported and imported by the MCS API is not all known: east: /gm),
     ).toHaveLength(1);
     expect(limited.stdout).not.toContain('SERVICE IMPORT');
+  });
+
+  test('believes an operator that elects no leader (L271)', { timeout: 60_000 }, async () => {
+    await clusters.east.delete(objectRef('coordination.k8s.io/v1', 'Lease', 'linkspan-operator', LINKS_NAMESPACE));
+    clusters.operator({ flags: { leaderElect: false } });
+    await eventually('the Link is served', async () => / True +/.test((await run('west')).stdout));
+    const { stdout, stderr } = await run();
+    expect(stdout).toContain('SERVICE IMPORT');
+    expect(stderr).toBe('');
   });
 });
