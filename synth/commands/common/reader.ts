@@ -2,6 +2,7 @@
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
+import { selectorFor, type SelectorTerms } from './selectors.ts';
 
 /** Where objects are looked for. */
 export interface Where {
@@ -39,3 +40,14 @@ export const liveReader = (cluster: Cluster): ClusterReader => ({
       ...(selector !== undefined && { labelSelector: selector.query }),
     }),
 });
+
+/** The objects that terms select; none where no object can be selected, since a value is none that a label can have. */
+export const selected = async <T extends KubeObject>(
+  reader: ClusterReader,
+  of: Resource,
+  terms: SelectorTerms,
+  namespace?: string,
+): Promise<readonly T[]> => {
+  const selector = selectorFor(terms);
+  return selector === undefined ? [] : reader.select<T>(of, { namespace, selector });
+};

@@ -5,9 +5,11 @@ import {
   ENDPOINTS,
   type Endpoints,
   type EndpointSlice,
+  type KubeObject,
   type Lease,
   LEASES,
   NAMESPACES,
+  type Resource,
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
@@ -18,6 +20,7 @@ import { unservedLink } from '../common/link-served.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
 import type { NamedCluster } from '../common/command-text.ts';
 import { ifAllowed, readable } from '../common/readable.ts';
+import { liveReader, selected } from '../common/reader.ts';
 import type { Place } from '../common/remedies.ts';
 
 /** A Service by its namespace and name. */
@@ -74,15 +77,17 @@ export const factsOf = async (
   const report = reportOf(link);
   const { namespace } = given;
   const { cluster } = report;
-  const ours = { namespace, labelSelector: `${Label.clusterName}=${cluster}` };
+  // An invalid Link may name a cluster by what no label can have.
+  const ours = <T extends KubeObject>(of: Resource) =>
+    selected<T>(liveReader(source), of, { matchLabels: { [Label.clusterName]: cluster } }, namespace);
   const leaseOf = (name: string) => ifAllowed(() => source.find<Lease>(LEASES, { namespace: report.namespace, name }));
   const [found, lease, operators, services, endpoints, slices] = await Promise.all([
     ifAllowed(() => source.find(NAMESPACES, { name: namespace })),
     leaseOf(writeLeaseName(report.name)),
     leaseOf(OPERATOR_LEASE),
     source.list<Service>(SERVICES, { namespace }),
-    source.list<Endpoints>(ENDPOINTS, ours),
-    source.list<EndpointSlice>(ENDPOINT_SLICES, ours),
+    ours<Endpoints>(ENDPOINTS),
+    ours<EndpointSlice>(ENDPOINT_SLICES),
   ]);
   const mirrors = services.filter((service) => isMirrorOf(service, cluster));
   const name = await remoteName(given, report, mirrors, target);

@@ -1,20 +1,12 @@
 /** Who writes for a Link, read from the source cluster: Linkerd's controller, this operator, or nobody. */
 import { Annotation, Label, OPERATOR_LEASE, OPERATOR_NAME, Value, writeLeaseName } from '../../../crds/wire.ts';
-import {
-  keyOf,
-  type KubeObject,
-  type Lease,
-  LEASES,
-  type Resource,
-  type Service,
-  SERVICES,
-} from '../../../operator/kube/objects.ts';
+import { keyOf, type KubeObject, type Lease, LEASES, type Service, SERVICES } from '../../../operator/kube/objects.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { holderOf, unserved } from '../common/lease.ts';
 import { isOperator } from '../common/link-served.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import type { ClusterReader } from '../common/reader.ts';
-import { selectorFor, type SelectorTerms } from '../common/selectors.ts';
+import { type ClusterReader, selected } from '../common/reader.ts';
+import type { SelectorTerms } from '../common/selectors.ts';
 
 /** A Deployment, as far as it is scaled, and what its containers are started with. */
 export interface Deployment extends KubeObject {
@@ -122,17 +114,6 @@ const ofLink = (link: string): SelectorTerms => ({
 const mirrorsOf = (cluster: string): SelectorTerms => ({
   matchLabels: { [Label.clusterName]: cluster, [Label.mirroredService]: Value.true },
 });
-
-/** The objects that are selected; none where no object can be. */
-const selected = async <T extends KubeObject>(
-  reader: ClusterReader,
-  of: Resource,
-  terms: SelectorTerms,
-  namespace?: string,
-): Promise<readonly T[]> => {
-  const selector = selectorFor(terms);
-  return selector === undefined ? [] : reader.select<T>(of, { namespace, selector });
-};
 
 /** Number of replicas that a Deployment asks for. */
 export const replicasOf = ({ spec }: Deployment): number => spec?.replicas ?? 1;

@@ -794,4 +794,12 @@ export const COMMANDS: readonly Defect[] = [
     find: '!isLeft(link) && unservedLink(link, { link: lease, operators }, nowMs) === undefined',
     replace: 'unservedLink(link, { link: lease, operators }, nowMs) === undefined',
   },
+  {
+    file: 'synth/commands/explain/facts.ts',
+    tests: ['test/synth/commands/explain/explain.test.ts'],
+    name: 'L272 explain selects by the name of a cluster that no label can have',
+    rule: 'L272',
+    find: 'selected<T>(liveReader(source), of, { matchLabels: { [Label.clusterName]: cluster } }, namespace)',
+    replace: 'source.list<T>(of, { namespace, labelSelector: `${Label.clusterName}=${cluster}` })',
+  },
 ];

@@ -9,6 +9,7 @@ import {
   EXPORTED,
   EXPORTED_FLAT,
   GATEWAY,
+  link,
   LINKS_NAMESPACE,
   namespace,
   objectRef,
@@ -225,6 +226,19 @@ onEachBacking('linkspan explain', (backing) => {
     const unknown = await fromSource('shop/unheard-west');
     expect(unknown.stdout).toContain('Link west does not report on shop/unheard\n');
     expect(unknown.code).toBe(1);
+  });
+
+  test('explains a Service beside a Link whose cluster has no name that a label can have (L272)', async () => {
+    const bad = link('bad', { targetClusterName: 'West Prod' });
+    await clusters.east.apply(bad);
+    const found = await explain('shop/web', '--name=west');
+    const all = await fromSource('shop/web');
+    const invalid = await fromSource('shop/web', '--name=West Prod');
+    await clusters.east.delete(bad);
+    expect({ code: found.code, stderr: found.stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code: all.code, stderr: all.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(invalid.stdout, invalid.stderr).toMatch(/× Link +Link bad is invalid: spec.targetClusterName/);
+    expect(invalid.code).toBe(1);
   });
 
   test('goes on from the source when the target does not answer', { timeout: 60_000 }, async () => {
