@@ -3,6 +3,7 @@
  * while anything still needs the installation: Links, what the operator has made, and clusters that read this one. Without
  * `--apply` nothing is deleted, and the objects are printed.
  */
+import type { ApiJson } from '../../../constructs/rendered/render.ts';
 import {
   Default,
   FIELD_MANAGER,
@@ -18,7 +19,7 @@ import { executeDeletions } from '../common/change-set/execute.ts';
 import { deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { CommandError, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { manifestsText, type Result, type ResultReport, withReport } from '../common/output.ts';
@@ -33,6 +34,7 @@ import { type Content, othersIn } from './namespace-content.ts';
 import { findOurs, isAccessPolicy, isGateway, isOurs } from './ownership.ts';
 import { isOfLinkerd, readerProblems, readersOf } from './readers.ts';
 import { operatorPods } from './rollout.ts';
+import { type InstallRecord, RECORD_NAME } from './settings.ts';
 import { elsewhereProblems, findRecord, otherNamespaces } from './survey.ts';
 
 /** Runs the command. Sets the exit code. */
@@ -202,7 +204,13 @@ const NAMED = 5;
 const takenOver = async (cluster: Cluster, namespace: string): Promise<readonly string[]> => {
   const record = await findRecord(cluster, namespace);
   if (record === undefined) return [];
-  const { objects } = installManifests(namespace, record.settings, undefined);
+  const objects = manifestsOf(namespace, record);
+  if (objects === undefined) {
+    const title = cluster.title('ConfigMap', { namespace, name: RECORD_NAME });
+    return [
+      `what stays that linkspan install has not made is not all known: this version cannot render what ${title} records`,
+    ];
+  }
   const found = await Promise.all(
     objects.map(async (object) => {
       const live = await cluster.find(resourceOf(object), object.metadata);
@@ -210,6 +218,16 @@ const takenOver = async (cluster: Cluster, namespace: string): Promise<readonly 
     }),
   );
   return found.flat().map((title) => `${title} stays: linkspan install has not made it`);
+};
+
+/** What an installation is made of; undefined if this version cannot render it, as another one may have recorded it. */
+const manifestsOf = (namespace: string, { settings }: InstallRecord): readonly ApiJson[] | undefined => {
+  try {
+    return installManifests(namespace, settings, undefined).objects;
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
 };
 
 /** The Leases that no Link has: that of the operators, and that of local members unless Linkerd's local mirror took it. */

@@ -802,4 +802,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'selected<T>(liveReader(source), of, { matchLabels: { [Label.clusterName]: cluster } }, namespace)',
     replace: 'source.list<T>(of, { namespace, labelSelector: `${Label.clusterName}=${cluster}` })',
   },
+  {
+    file: 'synth/commands/install/uninstall.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L273 uninstall is refused by a record that this version cannot render',
+    rule: 'L273',
+    find: 'if (error instanceof CommandError) return undefined;',
+    replace: '',
+  },
 ];
