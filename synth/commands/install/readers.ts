@@ -20,11 +20,14 @@ import {
 import { ifAllowed } from '../common/readable.ts';
 
 interface Role extends KubeObject {
-  readonly rules?: readonly {
-    readonly apiGroups?: readonly string[];
-    readonly resources?: readonly string[];
-    readonly verbs?: readonly string[];
-  }[];
+  /** Null of a role without rules, as of an aggregated one that selects nothing. */
+  readonly rules?:
+    | readonly {
+        readonly apiGroups?: readonly string[];
+        readonly resources?: readonly string[];
+        readonly verbs?: readonly string[];
+      }[]
+    | null;
 }
 
 interface Binding extends KubeObject {
@@ -129,8 +132,8 @@ const isBy = (
 const has = (all: readonly string[] | undefined, one: string): boolean =>
   all !== undefined && (all.includes(one) || all.includes('*'));
 
-const listsServices = ({ rules = [] }: Role): boolean =>
-  rules.some((rule) => has(rule.apiGroups, '') && has(rule.resources, 'services') && has(rule.verbs, 'list'));
+const listsServices = ({ rules }: Role): boolean =>
+  (rules ?? []).some((rule) => has(rule.apiGroups, '') && has(rule.resources, 'services') && has(rule.verbs, 'list'));
 
 /** The accounts as obstacles: each with the command that revokes it. */
 export const readerProblems = (cluster: Cluster, namespace: string, readers: readonly Reader[]): readonly Problem[] =>

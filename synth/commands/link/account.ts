@@ -37,7 +37,7 @@ interface Binding extends KubeObject {
 }
 
 interface Role extends KubeObject {
-  readonly rules?: readonly { readonly resources?: readonly string[] }[];
+  readonly rules?: readonly { readonly resources?: readonly string[] }[] | null;
 }
 
 /**

@@ -810,4 +810,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (error instanceof CommandError) return undefined;',
     replace: '',
   },
+  {
+    file: 'synth/commands/install/readers.ts',
+    tests: ['test/synth/commands/install/needed.test.ts'],
+    name: 'L274 every role has rules',
+    rule: 'L274',
+    find: '(rules ?? []).some((rule)',
+    replace: 'rules!.some((rule)',
+  },
 ];

@@ -156,6 +156,18 @@ onEachBacking('what needs an installation', (backing) => {
     expect(await errorsWith([account, ...others])).toEqual([]);
   });
 
+  test(
+    'is no account whose roles have no rules, as an aggregated one that selects nothing',
+    { timeout: 60_000 },
+    async () => {
+      const [role, binding] = granted(ROLE, BINDING);
+      const clusterRoleSelectors = [{ matchLabels: { 'example.com/aggregate': 'nothing' } }];
+      const empty = { ...role, aggregationRule: { clusterRoleSelectors }, rules: null } as unknown as ObjectRef;
+      expect(await errorsWith([ACCOUNT, empty, binding!])).toEqual([]);
+      expect(await errorsWith([ACCOUNT, empty, binding!], 'upgrade')).toEqual([]);
+    },
+  );
+
   test.runIf(backing === 'real')(
     'is gone after the command of the remedy, and nothing else is',
     { timeout: 60_000 },
