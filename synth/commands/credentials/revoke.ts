@@ -13,7 +13,7 @@ import { deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { kubectl } from '../common/command-text.ts';
-import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { withReport } from '../common/output.ts';
 import { ifAllowed } from '../common/readable.ts';
@@ -56,22 +56,35 @@ const tracesOf = (cluster: Cluster, account: AccountRead): readonly Unwanted[] =
   return all.map((each) => ({ ...each, cluster }));
 };
 
-/** Says that there is no account. The peer may read with one of another name: which of them, only a person knows. */
+/**
+ * Says that there is no account. The peer may read with one of another name: which of them, only a person knows.
+ * @throws CommandError if the accounts cannot be listed
+ */
 const sayNothingLeft = async (
   target: Cluster,
-  { namespace, name }: AccountRead,
+  { namespace, name, areRightsKnown }: AccountRead,
   peer: string,
   { serviceAccountName }: RevokeFlags,
 ): Promise<void> => {
-  const read = serviceAccountName === undefined ? await ifAllowed(() => readersOf(target, namespace)) : undefined;
-  const others = read !== undefined && 'found' in read ? read.found.map((each) => each.account.metadata.name) : [];
+  const ofAccount = `nothing is left in ${target.context} of ServiceAccount ${namespace}/${name}`;
+  if (serviceAccountName !== undefined) {
+    printLine(ofAccount);
+    return;
+  }
+  const read = await ifAllowed(() => readersOf(target, namespace));
+  if ('obstacle' in read) {
+    const reason = `is not there, and it is not known whether ${peer} reads ${target.context} with another: ${read.obstacle}`;
+    const remedy = 'name the account of the peer with --service-account-name';
+    throw new CommandError([{ object: target.title(SERVICE_ACCOUNTS.kind, { namespace, name }), reason, remedy }]);
+  }
+  const others = read.found.map((each) => each.account.metadata.name);
   const named = others.filter((other) => other !== SHARED_ACCOUNT);
   if (named.length > 0)
     warn(
       `${target.context} is read with ${named.join(', ')}: if one of them is that of ${peer}, name it with --service-account-name`,
     );
-  const left = others.length === 0 ? `that ${peer} could read it with` : `of ServiceAccount ${namespace}/${name}`;
-  printLine(`nothing is left in ${target.context} ${left}`);
+  const isNone = others.length === 0 && areRightsKnown;
+  printLine(isNone ? `nothing is left in ${target.context} that ${peer} could read it with` : ofAccount);
 };
 
 /** The account of Linkerd's chart, which any number of sources use. */

@@ -818,4 +818,28 @@ export const COMMANDS: readonly Defect[] = [
     find: '(rules ?? []).some((rule)',
     replace: 'rules!.some((rule)',
   },
+  {
+    file: 'synth/commands/credentials/revoke.ts',
+    tests: ['test/synth/commands/credentials/revoke.test.ts'],
+    name: 'L275 nothing reads the target if the account that is named is not there',
+    rule: 'L275',
+    find: 'if (serviceAccountName !== undefined) {',
+    replace: "if (serviceAccountName === '') {",
+  },
+  {
+    file: 'synth/commands/credentials/revoke.ts',
+    tests: ['test/synth/commands/credentials/revoke.test.ts'],
+    name: 'L275 accounts that cannot be listed are none',
+    rule: 'L275',
+    find: "if ('obstacle' in read) {",
+    replace: "if ('obstacle' in read) return printLine(ofAccount);\n  if ('obstacle' in read) {",
+  },
+  {
+    file: 'synth/commands/credentials/revoke.ts',
+    tests: ['test/synth/commands/credentials/revoke.test.ts'],
+    name: 'L275 nothing reads the target by Roles that cannot be listed',
+    rule: 'L275',
+    find: 'others.length === 0 && areRightsKnown',
+    replace: 'others.length === 0',
+  },
 ];
