@@ -157,6 +157,12 @@ export const isProtectedNamespace = (
 ): boolean =>
   PROTECTED_NAMESPACES.includes(name) || name === operator.controlPlaneNamespace || name === operator.namespace;
 
+/** Reports whether mirrors are written to a namespace, and removed from it (rule A3). */
+export const isMirrorNamespace = (
+  name: string,
+  operator: Partial<Pick<OperatorSettingValues, 'controlPlaneNamespace' | 'namespace' | 'mirrorNamespaces'>>,
+): boolean => !isProtectedNamespace(name, operator) && operator.mirrorNamespaces?.includes(name) !== false;
+
 /** Namespaces that mirrors are to be written to although they are protected. */
 export const protectedConflicts = (values: Partial<OperatorSettingValues>): readonly SettingConflict[] => {
   const named = (values.mirrorNamespaces ?? []).filter((name) => isProtectedNamespace(name, values));

@@ -1,5 +1,5 @@
 /** Decides which namespaces the operator may write to (rules A3, E8), and how many it may create (rule E10). */
-import { isProtectedNamespace } from '../../crds/operator-values.ts';
+import { isMirrorNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { KnownNamespace, Operators } from '../mirror/observed.ts';
@@ -10,10 +10,7 @@ export function namespaceStateOf(
   namespace: string,
   { config, source }: { readonly config: OperatorConfig; readonly source: Pick<SourceStores, 'namespaces'> },
 ): KnownNamespace {
-  const isAllowed =
-    !isProtectedNamespace(namespace, config) &&
-    (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
-  return isAllowed ? source.namespaces.stateOf(namespace) : 'forbidden';
+  return isMirrorNamespace(namespace, config) ? source.namespaces.stateOf(namespace) : 'forbidden';
 }
 
 /** Returns what is known about the operators in the source cluster (rules K7, I9). */

@@ -13,6 +13,7 @@ import { readFederated } from '../common/federated.ts';
 import { LINKS, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { isRemoved, leftNotes, type WriteScope, writeScope } from '../common/mirrors-left.ts';
 import { ifAllowed } from '../common/readable.ts';
 import { followerOf, linkedClusters, type LinksLeft } from './links-left.ts';
 
@@ -25,27 +26,36 @@ const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Res
   namespaced: true,
 }));
 
+/** What the operator has made and is there. */
+export interface Leftovers {
+  /** What is to be removed first. */
+  readonly problems: readonly Problem[];
+  /** Mirrors that it never removes, with the commands that delete them. */
+  readonly notes: readonly string[];
+}
+
 /**
  * What is left, each with the command that removes it. Mirrors of Links go with these, or stay with these.
  * @param installed other namespaces with an installation, whose operator follows what it has marked, and ServiceFailovers
  */
 export const leftovers = async (
   cluster: Cluster,
-  namespace: string,
+  namespaces: { readonly namespace: string; readonly linkerdNamespace: string },
   links: LinksLeft,
   installed: readonly string[],
-): Promise<readonly Problem[]> => {
+): Promise<Leftovers> => {
+  const { namespace } = namespaces;
   const elsewhere = [...new Set([...installed, ...(await served(cluster))])].filter((each) => each !== namespace);
   const linked = new Set([...linkedClusters(links), ...(await linkedElsewhere(cluster, elsewhere))]);
   const isFollowed = ({ metadata }: KubeObject): boolean =>
     elsewhere.includes(metadata.annotations?.[Annotation.operator] ?? '');
-  const found = await Promise.all([
-    mirrors(cluster, linked),
+  const [left, ...found] = await Promise.all([
+    mirrors(cluster, linked, await writeScope(cluster, namespaces)),
     federated(cluster, links, isFollowed),
     imports(cluster, isFollowed),
     ...(elsewhere.length > 0 ? [] : ROUTES.map((of) => routes(cluster, of))),
   ]);
-  return found.flat();
+  return { problems: [...left.problems, ...found.flat()], notes: left.notes };
 };
 
 /** The namespaces in which an operator leads, however it was installed: from Git, nothing records it. */
@@ -69,7 +79,7 @@ const linkedElsewhere = async (cluster: Cluster, namespaces: readonly string[]):
 };
 
 /** The operator removes the probe Service of a Link last: while it is there, the Link's removal is under way. */
-const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>): Promise<readonly Problem[]> => {
+const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>, scope: WriteScope): Promise<Leftovers> => {
   const found = await cluster.list(SERVICES, { labelSelector: Label.clusterName });
   const ours = found.filter(
     ({ metadata: { labels = {}, managedFields = [] } }) =>
@@ -79,11 +89,23 @@ const mirrors = async (cluster: Cluster, linked: ReadonlySet<string>): Promise<r
   );
   const byCluster = Map.groupBy(ours, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
   const left = [...byCluster].filter(([name]) => !linked.has(name));
-  return left.map(([name, { length }]) => ({
-    object: `mirrors of ${name} in ${cluster.context}`,
-    reason: `${length} are left without a Link`,
-    remedy: 'wait until the operator has removed them, or see its log',
-  }));
+  const problems = left.flatMap(([name, all]) => {
+    const { length } = all.filter((each) => isRemoved(each, scope));
+    if (length === 0) return [];
+    return {
+      object: `mirrors of ${name} in ${cluster.context}`,
+      reason: `${length} are left without a Link`,
+      remedy: 'wait until the operator has removed them, or see its log',
+    };
+  });
+  const notes = left.flatMap(([name, all]) =>
+    leftNotes(
+      cluster,
+      name,
+      all.filter((each) => !isRemoved(each, scope)),
+    ),
+  );
+  return { problems, notes };
 };
 
 /** `kubectl … delete` of objects of one namespace. */

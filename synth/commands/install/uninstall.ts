@@ -19,7 +19,7 @@ import { executeDeletions } from '../common/change-set/execute.ts';
 import { deletionTrials } from '../common/change-set/trial.ts';
 import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { CommandError, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { CommandError, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { linkspan } from '../common/command-text.ts';
 import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { manifestsText, type Result, type ResultReport, withReport } from '../common/output.ts';
@@ -27,7 +27,7 @@ import { namespaceWords, quoted } from '../common/remedies.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
-import { leftovers } from './leftovers.ts';
+import { type Leftovers, leftovers } from './leftovers.ts';
 import { linkProblems, readLinks } from './links-left.ts';
 import { installManifests } from './manifests.ts';
 import { type Content, othersIn } from './namespace-content.ts';
@@ -45,7 +45,9 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
   const { namespace, apply, output } = flags;
   const planned = await plan(cluster, namespace);
   const { objects, notes } = planned;
-  refuseProblems(await usedBy(cluster, flags, planned));
+  const used = await usedBy(cluster, flags, planned);
+  refuseProblems(used.problems);
+  notes.push(...used.notes);
   if (objects.length === 0)
     notes.unshift(`nothing is left of Linkspan in namespace ${namespace} of ${cluster.context}`);
   for (const each of notes) note(each);
@@ -104,7 +106,7 @@ const usedBy = async (
   cluster: Cluster,
   { namespace, linkerdNamespace }: UninstallFlags,
   { objects, isGatewayStaying, elsewhere }: Plan,
-): Promise<readonly Problem[]> => {
+): Promise<Leftovers> => {
   const [record, links, readers] = await Promise.all([
     findRecord(cluster, namespace),
     readLinks(cluster, namespace),
@@ -113,25 +115,24 @@ const usedBy = async (
   // A gateway of Linkerd's chart stays, and so may the accounts that came with it.
   const isGatewayGoing = objects.some(isGateway);
   const closing = isGatewayStaying ? objects.filter(isAccessPolicy) : [];
-  return [
+  const at = { namespace, linkerdNamespace: record?.settings.linkerdNamespace ?? linkerdNamespace };
+  const left = await leftovers(cluster, at, links, elsewhere);
+  const problems = [
     ...(objects.length === 0 ? elsewhereProblems(cluster, elsewhere) : []),
     ...closing.slice(0, 1).map(({ of, object }) => ({
       object: cluster.title(of.kind, object.metadata),
       reason: 'is of the policy that admits clients to a gateway that stays: without it, everyone is refused',
       remedy: linkspan(cluster, 'upgrade', '--gateway-access', 'open', ...namespaceWords(namespace), '--apply'),
     })),
-    ...linkProblems(
-      cluster,
-      { namespace, linkerdNamespace: record?.settings.linkerdNamespace ?? linkerdNamespace },
-      links,
-    ),
-    ...(await leftovers(cluster, namespace, links, elsewhere)),
+    ...linkProblems(cluster, at, links),
+    ...left.problems,
     ...readerProblems(
       cluster,
       namespace,
       readers.filter((reader) => isGatewayGoing || !isOfLinkerd(reader)),
     ),
   ];
+  return { problems, notes: left.notes };
 };
 
 const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>

@@ -17,6 +17,7 @@ import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems
 import { LINKS } from '../common/kinds.ts';
 import { holderOf } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { isRemoved, leftNotes, type WriteScope, writeScope } from '../common/mirrors-left.ts';
 import { withReport } from '../common/output.ts';
 import { byKubectl } from '../common/remedies.ts';
 import { ifAllowed } from '../common/readable.ts';
@@ -61,7 +62,8 @@ const unlinkFrom = async (
     ...foreignProblems(source, held.link === undefined ? [] : [held.link], cluster),
     ...(target === undefined ? [] : otherTargetProblems(source, target.target, target.targetUid, held)),
   ]);
-  const mirrors = await mirrorsOf(source, cluster);
+  const scope = await writeScope(source, flags);
+  const { mirrors, left } = await mirrorsOf(source, cluster, scope);
   const tracesOf = async (now: Held) => {
     const credentials = credentialsTraces(source, cluster, now);
     const access = target && (await accessTraces(target, now, credentials, flags));
@@ -74,7 +76,7 @@ const unlinkFrom = async (
   // A run that was stopped half-way leaves something of the Link; without that, another one is meant.
   if (gone.length + traces.access.length === 0 && !(await hasLease(source, cluster, flags)))
     refuseProblems(foreignProblems(source, heirs, cluster));
-  if (gone.length + mirrors.length === 0) {
+  if (gone.length + mirrors.length + left.length === 0) {
     const known = flags.name === undefined ? linksTo(held, target?.targetUid) : [];
     refuseProblems(known.map(({ metadata }) => misnamed(source, metadata, cluster)));
     printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
@@ -82,8 +84,8 @@ const unlinkFrom = async (
   const [heir] = heirs.map(({ metadata }) => metadata.name);
   const stay =
     heir === undefined
-      ? []
-      : [`the ${mirrors.length} mirrors of ${cluster} stay, since Link ${heir} names this cluster, too`];
+      ? leftNotes(source, cluster, left)
+      : [`the ${mirrors.length + left.length} mirrors of ${cluster} stay, since Link ${heir} names this cluster, too`];
   for (const each of [...stay, ...traces.notes]) note(each);
   if (!flags.apply) {
     await printDeletions([...gone, ...traces.access], flags);
@@ -101,11 +103,11 @@ const unlinkFrom = async (
     await markLeft(cluster, traces.credentials, held);
     await executeDeletions(link, report);
     await untilGone(source, held.link, flags);
-    await untilRemoved(source, cluster, heir, flags);
-    const left = await tracesOf(await readAgain(source, cluster, held, flags));
-    for (const each of left.notes.filter((text) => !traces.notes.includes(text))) note(each);
-    await executeDeletions(left.credentials, report);
-    await executeDeletions(left.access, report);
+    await untilRemoved(source, cluster, { heir, scope }, flags);
+    const now = await tracesOf(await readAgain(source, cluster, held, flags));
+    for (const each of now.notes.filter((text) => !traces.notes.includes(text))) note(each);
+    await executeDeletions(now.credentials, report);
+    await executeDeletions(now.access, report);
   });
 };
 
@@ -147,9 +149,18 @@ const foreignProblems = (source: Cluster, links: readonly LinkObject[], name: st
     ];
   });
 
-/** The mirrors of a cluster, those of its gateway's probe among them. */
-const mirrorsOf = (source: Cluster, cluster: string): Promise<readonly KubeObject[]> =>
-  source.list(SERVICES, { labelSelector: `${Label.clusterName}=${cluster}` });
+/** The mirrors of a cluster, those of its gateway's probe among them, and those that the operator leaves. */
+const mirrorsOf = async (
+  source: Cluster,
+  cluster: string,
+  scope: WriteScope,
+): Promise<{ readonly mirrors: readonly KubeObject[]; readonly left: readonly KubeObject[] }> => {
+  const all = await source.list(SERVICES, { labelSelector: `${Label.clusterName}=${cluster}` });
+  return {
+    mirrors: all.filter((each) => isRemoved(each, scope)),
+    left: all.filter((each) => !isRemoved(each, scope)),
+  };
+};
 
 const leaseOf = (
   cluster: string,
@@ -231,20 +242,20 @@ const untilGone = async (source: Cluster, link: LinkObject | undefined, flags: U
 };
 
 /**
- * Waits until the operator has removed the mirrors, and then the Lease that records them.
- * @param heir the Link that keeps the mirrors: then only until nobody writes under that Lease
+ * Waits until the operator has removed the mirrors that it removes, and then the Lease that records them.
+ * @param until.heir the Link that keeps the mirrors: then only until nobody writes under that Lease
  */
 const untilRemoved = async (
   source: Cluster,
   cluster: string,
-  heir: string | undefined,
+  { heir, scope }: { readonly heir: string | undefined; readonly scope: WriteScope },
   flags: UnlinkFlags,
 ): Promise<void> => {
   const lease = leaseOf(cluster, flags);
   await waitFor(
     `the operator to remove the mirrors of ${cluster}`,
     async () => {
-      const { length } = heir === undefined ? await mirrorsOf(source, cluster) : [];
+      const { length } = heir === undefined ? (await mirrorsOf(source, cluster, scope)).mirrors : [];
       if (length > 0) return { pending: `${length} are left` };
       const found = await source.find<Lease>(LEASES, lease);
       // Beside a suspended Link it stays, as the record of what that Link keeps; nobody serves by it any more.

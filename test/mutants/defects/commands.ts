@@ -842,4 +842,20 @@ export const COMMANDS: readonly Defect[] = [
     find: 'others.length === 0 && areRightsKnown',
     replace: 'others.length === 0',
   },
+  {
+    file: 'synth/commands/common/mirrors-left.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts', 'test/synth/commands/link/link.test.ts'],
+    name: 'L276 mirrors are waited for that the operator never removes',
+    rule: 'L276',
+    find: 'isMirrorNamespace(namespace, scope) ||',
+    replace: 'true ||',
+  },
+  {
+    file: 'synth/commands/common/mirrors-left.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L276 the operator removes mirrors outside --mirror-namespaces',
+    rule: 'L276',
+    find: 'isMirrorNamespace(namespace, scope) ||',
+    replace: 'isMirrorNamespace(namespace, { ...scope, mirrorNamespaces: undefined }) ||',
+  },
 ];

@@ -275,6 +275,36 @@ onEachBacking('linkspan uninstall', (backing) => {
     });
 
     test(
+      'leaves mirrors where the operator writes nothing, and names them (A3, L276)',
+      { timeout: 60_000 },
+      async () => {
+        const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
+        const mirrors = ['kube-system', 'default'].map((each) => service('web-west', { namespace: each, labels }));
+        for (const each of mirrors) await east.client.apply(each);
+        const note = (name: string): string =>
+          `note: mirrors of west in namespace ${name} of east stay, since the operator writes nothing there; \`kubectl --kubeconfig ${east.cluster.kubeconfigFile} --context east --namespace ${name} delete service/web-west\` deletes them`;
+        const refused = await run('uninstall', '--apply');
+        expect(refused.code).toBe(1);
+        expect(refused.stderr).toMatch(/^error: mirrors of west in east: 1 are left without a Link \(.*\)\n$/);
+        const operator = ref('apps/v1', 'Deployment', 'linkspan-operator');
+        const env = [{ name: 'LINKSPAN_MIRROR_NAMESPACES', value: 'shop' }];
+        const template = { spec: { containers: [{ name: 'controller', env }] } };
+        await east.client.apply({ ...operator, spec: { template } } as ObjectRef, { fieldManager: 'test' });
+        const { code, stderr } = await run('uninstall', '--apply');
+        expect(code, stderr).toBe(0);
+        expect(stderr.split('\n').filter((line) => line.includes('mirrors'))).toEqual([
+          note('default'),
+          note('kube-system'),
+        ]);
+        for (const each of mirrors) {
+          expect(await east.client.get(each)).toBeDefined();
+          await east.client.delete(each);
+        }
+        await asBefore();
+      },
+    );
+
+    test(
       'keeps the CRDs and the namespace while others use them, and removes them later',
       { timeout: 60_000 },
       async () => {

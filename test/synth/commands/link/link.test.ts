@@ -443,6 +443,21 @@ onEachBacking('linkspan link and unlink', (backing) => {
     await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
   };
 
+  test('leave mirrors where the operator writes nothing, and name them (A3, L276)', { timeout: 60_000 }, async () => {
+    await linkedWithMirror();
+    const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
+    const left = service('dns-west', { namespace: 'kube-system', labels });
+    await clusters.east.apply(left);
+    const { code, stderr } = await run('unlink', '--apply', '--timeout=20s');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(
+      `note: mirrors of west in namespace kube-system of east stay, since the operator writes nothing there; \`kubectl --kubeconfig ${clusters.eastCluster.kubeconfigFile} --context east --namespace kube-system delete service/dns-west\` deletes them\n`,
+    );
+    expect(await clusters.get('Service', 'web-west')).toBeUndefined();
+    expect(await clusters.east.get(left)).toBeDefined();
+    await clusters.east.delete(left);
+  });
+
   /** A second Link of the cluster, which nobody serves. */
   const suspendedBeside = async (changes: object = {}): Promise<KubeObject> => {
     const { spec } = (await clusters.east.get<LinkManifest>(linkRef))!;
