@@ -1324,4 +1324,89 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'no plan holds the slice of one cluster by a finalizer while another leaves; decide.test.ts of both',
   },
+  {
+    rule: 'L264',
+    by: 'a reading of the code',
+    defects: ['L264 a ServiceRoute has more backends than the API server takes'],
+    outside: 'no plan composes a ServiceRoute, and the operator renders none with more backends; service-route.test.ts',
+  },
+  {
+    rule: 'L265',
+    by: 'a reading of the code',
+    defects: ['L265 a Service is approved twice in a list that the API server takes for a set'],
+    outside: 'the API server refuses such a Link, so that no plan can have one; import-policy.test.ts, link.test.ts',
+  },
+  {
+    rule: 'L266',
+    by: 'a reading of the code',
+    defects: [
+      'L266 a toleration of less than no time ends synthesis with a stack trace',
+      'L266 an address with a zone ends synthesis with a stack trace',
+    ],
+    outside: 'no plan composes a Gateway; network.test.ts, gateway.test.ts',
+  },
+  {
+    rule: 'L267',
+    by: 'a reading of the code',
+    defects: ['L267 an export names more clients than the operator reads, and nobody is let in'],
+    outside: 'no plan composes an export; exported.test.ts',
+  },
+  {
+    rule: 'L268',
+    by: 'a reading of the code',
+    defects: ['L268 the Links and the operator of a cluster move to another namespace at once'],
+    outside: 'no plan renders a cluster set twice; stranded-mirrors.test.ts',
+  },
+  {
+    rule: 'L270',
+    by: 'a reading of the code',
+    defects: ['L270 explain believes a Link whoever holds its Lease'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L271',
+    by: 'a reading of the code',
+    defects: [
+      'L271 an operator that elects no leader keeps true nothing but Links',
+      'L271 a Link that the operator leaves to others shows that one runs',
+    ],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L272',
+    by: 'a reading of the code',
+    defects: ['L272 explain selects by the name of a cluster that no label can have'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L273',
+    by: 'a reading of the code',
+    defects: ['L273 uninstall is refused by a record that this version cannot render'],
+    outside: 'it is a command; its tests',
+  },
+  {
+    rule: 'L274',
+    by: 'a reading of the code',
+    defects: ['L274 every role has rules'],
+    outside: 'it is a command; needed.test.ts',
+  },
+  {
+    rule: 'L275',
+    by: 'a reading of the code',
+    defects: [
+      'L275 nothing reads the target if the account that is named is not there',
+      'L275 accounts that cannot be listed are none',
+      'L275 nothing reads the target by Roles that cannot be listed',
+    ],
+    outside: 'it is a command; credentials/revoke.test.ts',
+  },
+  {
+    rule: 'L276',
+    by: 'a reading of the code',
+    defects: [
+      'L276 mirrors are waited for that the operator never removes',
+      'L276 the operator removes mirrors outside --mirror-namespaces',
+    ],
+    outside: 'they are commands; link.test.ts, uninstall.test.ts',
+  },
 ];
