@@ -109,7 +109,8 @@ export function retainedSlices(
 }
 
 /**
- * Returns all existing slices. The slices of targets get the present addresses and readiness of the targets' gateways.
+ * Returns all existing slices. The slices of a target get the present addresses and readiness of its gateway, unless
+ * the knowledge of the target is `anothers`.
  */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
   // For a cluster whose Lease somebody else may hold, nothing is written (rule H1).

@@ -11,12 +11,12 @@ import type { ForeignSlices } from '../runtime/plan.ts';
 /**
  * What is known of a cluster's membership.
  * - `known`: it is known which Service of the cluster is selected, if any;
- * - `unknown`: the cluster is a target without a session; the cluster has not been read since the operator started; the
- *   deletion of its Service is held; or the target has yet to confirm that the Service is gone (rules I6, E6, A2);
+ * - `unknown`: the cluster is a target without a session; its Services have not all been listed with the present
+ *   selectors, or are being listed anew because a namespace has lost some; the deletion of its Service is held; or the
+ *   target has yet to confirm that the Service is gone (rules I6, E6, A2);
  * - `anothers`: this operator does not hold the Lease under which the membership is written. Another operator or
- *   controller may hold that Lease, and then decides about the membership (rule I7).
- *
- * While the value for a cluster is not `known`, the membership of the cluster stays as it is.
+ *   controller may hold that Lease, and then decides about the membership (rule I7). While the value for a cluster is
+ *   not `known`, the membership of the cluster stays as it is.
  */
 export type Knowledge = 'known' | 'unknown' | 'anothers';
 

@@ -61,8 +61,8 @@ export function standingOf(observed: ObservedFederation): Standing {
 }
 
 /**
- * Returns the refusal of Services that our Links select. Applies to a federated Service that another operator serves,
- * or may serve.
+ * Returns why the Services that our Links select cannot join: another operator serves the federated Service of their
+ * name, or may serve it.
  */
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);

@@ -22,7 +22,7 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 
 export const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
-/** Returns why a Service cannot join any federated Service (rule I1); undefined if it can. */
+/** Returns why a Service cannot join any federated Service (rules I1, I2); undefined if it can. */
 export const invalidMember = (service: Service, link?: TargetParty['link']): Refusal | undefined =>
   invalidShape(service) ?? unwritable(service, link);
 
@@ -148,7 +148,7 @@ export const TOO_LARGE = refused(
   'the federated Service, with the labels and annotations that it copies, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of the Service, export fewer, or raise the limit',
 );
 
-/** What decides whether a member fits, besides the member itself. */
+/** What {@link unfit} needs, besides the member, to decide whether the member can join in a mode. */
 export interface Fit {
   readonly mode: MirrorMode;
   /** Whether we hold the Lease of local memberships. */

@@ -1,7 +1,7 @@
 /**
  * The target of a Link as a party of federated Services. The party reports what the session of the Link knows of the
- * target's Services, and keeps their statuses. The target of a deleted Link takes part without Services, so that its
- * memberships are removed together with its mirrors.
+ * target's Services, and keeps their statuses. A target that no longer has a Link takes part without Services, so that
+ * its memberships are removed together with its mirrors.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { observeMember } from './observe.ts';
@@ -196,7 +196,8 @@ export class SessionParty implements FederationParty, AspectListener {
 
   /**
    * Stores the status of a key, and returns whether the reason or the message has changed. An undefined status is
-   * ignored while the membership is not decided here. If the Service does not join, the change is recorded as an Event.
+   * ignored while this operator does not hold the Lease, or does not know whether the Service is selected. If the
+   * Service does not join, the change is recorded as an Event.
    */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
     const { report, target, lease, env, link } = this.#options;

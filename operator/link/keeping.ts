@@ -1,9 +1,9 @@
 /**
- * Keeps the mirrors of a cluster for an invalid Link that names the cluster and was never served (rule E9). The mirrors
- * were made for a former Link, which is deleted or names another cluster now, and no other Link has the cluster. The
- * Lease of the invalid Link then records the cluster, so that the former Link can be served for another one. When the
- * invalid Link becomes valid, it is served with these mirrors. When the invalid Link is deleted, the mirrors are
- * removed.
+ * Keeps the mirrors of a cluster for an invalid Link that names the cluster and whose Lease records no cluster (rule
+ * E9). The mirrors were made for a former Link, which is deleted or names another cluster now, and no other Link has
+ * the cluster. The Lease of the invalid Link then records the cluster, so that the former Link can be served for
+ * another one. When the invalid Link becomes valid, it is served with these mirrors. When the invalid Link is deleted,
+ * the mirrors are removed.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';

@@ -117,7 +117,7 @@ function asInvalid(link: LinkRead): LinkRead {
 
 /**
  * Returns the best candidate for a cluster among some Links. Candidates are valid Links that name the cluster, and
- * invalid Links whose Leases record it.
+ * invalid Links whose Leases record it. The Link whose Lease records the cluster comes first, then the oldest.
  */
 function bestOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;

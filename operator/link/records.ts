@@ -50,10 +50,10 @@ export class Records {
   }
 
   /**
-   * Deletes the Leases of other Links that record a cluster, because the cluster has a new Link.
+   * Deletes those Leases of other Links that record a cluster and may be deleted, because the cluster has a new Link.
    * @param owner name of the new Link
    * @param isDue reports whether the Lease of a Link may be deleted
-   * @yields the name of each of these other Links, even if its Lease stays because somebody else holds it
+   * @yields the name of each Link whose Lease may be deleted, even if the Lease stays because somebody else holds it
    * @throws ApiError or ConnectionError if a Lease cannot be read or deleted
    */
   async *forgetOthers(

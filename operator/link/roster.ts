@@ -55,8 +55,8 @@ export class Roster {
   }
 
   /**
-   * Decides anew whether each Link that names a cluster, or whose Lease records it, is accepted, because another Link
-   * may have the cluster now.
+   * Decides anew which of the Links that name a cluster, or whose Leases record it, are accepted. Called when another
+   * Link may have the cluster now, or when what these Links wait for may have changed.
    */
   judge(cluster: string): void {
     const { reads, served } = this.#options;

@@ -163,8 +163,9 @@ export class Session implements GatewayListener {
 
   /**
    * Returns what the session knows of a target Service (rule J3). The first call for a Service in flat mode starts the
-   * reading of slices for all Services in flat mode. If it is not certain that the Service is gone, this call asks the
-   * target, because mirrors ask only while the Lease is held.
+   * reading of slices for all Services in flat mode. If lists and watches show that the Service is gone, and the target
+   * has not confirmed it, this call asks the target. Mirrors cannot be relied on to ask: they ask only while the Lease
+   * is held.
    */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);

@@ -57,8 +57,8 @@ export interface ImportDecision {
   /** Ids of the clusters whose exports were compared, sorted. */
   readonly compared: readonly string[];
   /**
-   * Ids of the clusters whose exports or ids are not known, sorted. The cluster name stands for an id that is not
-   * known.
+   * Ids of the clusters whose exports or ids are not known, sorted. For an id that is not known, the cluster name is
+   * given, and `local` for the local cluster.
    */
   readonly unknown: readonly string[];
 }

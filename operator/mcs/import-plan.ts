@@ -23,9 +23,9 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families of the addresses. If there are no addresses, these are the IP families of the deciding export that the
-   * source cluster supports. If the source cluster supports none of them, the list has its preferred family in gateway
-   * mode, and is empty in flat mode.
+   * IP families of the addresses. If there are no addresses, these are the families of the deciding export, or the
+   * present ones if the content stays, as far as the source cluster supports them. If it supports none of them, the
+   * list has its preferred family in gateway mode, and is empty in flat mode.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -37,8 +37,9 @@ export interface ImportPlan extends Shape {
 }
 
 /**
- * Fields of the ServiceImport and its Services that come from the deciding export ({@link Resolution.first}), or stay
- * if the present content stays. The construct leaves out labels and annotations that must not be copied (rule B2).
+ * Fields of the ServiceImport and its Services that are taken from the deciding export ({@link Resolution.first}).
+ * While the present content stays, they have their present values. The construct leaves out labels and annotations that
+ * must not be copied (rule B2).
  */
 export type ImportFields = Pick<
   ServiceImportProps,

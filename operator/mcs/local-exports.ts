@@ -1,4 +1,7 @@
-/** The source cluster as a party of ServiceImports: its own ServiceExports, with their Services and pods. */
+/**
+ * The source cluster as a party of ServiceImports: its own ServiceExports, with their Services and slices, and the id
+ * that it claims.
+ */
 import { observeLocalExport } from './exporter.ts';
 import type { LocalExporter } from './observed.ts';
 import type { Answers } from '../target/aspect.ts';

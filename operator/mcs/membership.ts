@@ -24,7 +24,10 @@ export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'liv
 export const recordedClusters = (standing: Pick<ObservedImport, 'name' | 'live'>): readonly string[] =>
   (recordedOrder(standing)?.split(',') ?? []).flatMap((entry) => clusterOf(entry) ?? []);
 
-/** Returns the cluster that an entry of the recorded order names; undefined if the entry cannot be read. */
+/**
+ * Returns the cluster that an entry of the recorded order names, an empty string for the local cluster; undefined if
+ * the entry cannot be read.
+ */
 export const clusterOf = (entry: string): string | undefined => /^([^/]*)\//.exec(entry)?.[1];
 
 /** Returns those slices of a ServiceImport that were imported from one cluster. */

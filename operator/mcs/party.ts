@@ -76,14 +76,15 @@ export interface ServiceImports {
    */
   underWayOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns those keys of {@link partsOf} whose objects of the cluster are still to be
-   * removed. A key is left out if ServiceImports certainly cannot be read in its namespace, or if its ServiceImport is
-   * foreign.
+   * For a cluster without a Link, returns the keys of the ServiceImports in which its part is still to be removed.
+   * These are the keys of {@link partsOf}, without those in whose namespaces ServiceImports certainly cannot be read,
+   * and without those whose ServiceImport is foreign.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns those keys of {@link partsOf} in whose namespaces ServiceImports certainly
-   * cannot be read. What was imported from the cluster stays there (rule K5).
+   * For a cluster without a Link, returns the keys of the ServiceImports in which its part is still to be removed.
+   * These are the keys of {@link partsOf}, without those in whose namespaces ServiceImports certainly cannot be read,
+   * and without those whose ServiceImport is foreign.
    */
   keptOf(cluster: string): readonly string[];
 }

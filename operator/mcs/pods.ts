@@ -73,9 +73,10 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of pods that are gone but still have slices in the source cluster; undefined while it is not
- * known which pods are gone. Pods without a hostname of their own are left out: such a pod never comes back, because
- * its successor has another address. The list is empty if the target has no headless Service of this name any more.
+ * Returns the hostnames of the pods that are gone and whose objects may have to wait for their return: the pods that
+ * have a hostname of their own, and still have slices in the source cluster. A pod without such a hostname is not
+ * waited for, because its successor has another address. The list is empty if the target has no headless Service of
+ * this name any more. Undefined while it is not known which pods are gone.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;

@@ -30,7 +30,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Candidates that a limit applies to. */
 export interface Capped {
-  /** Maximum number of candidates that are served. */
+  /** Limit on the number of candidates that are served. Those that are mirrored already are served even beyond it. */
   readonly most: number;
   /** Number of candidates, or a few more. It is read often, so it must be cheap to compute. */
   readonly size: number;

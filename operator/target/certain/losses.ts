@@ -77,7 +77,9 @@ export class SortLosses {
     return [...this.#held].map(this.nameOf);
   }
 
-  /** Whether no key is held, confirmed or about to go, so that a change of an export has no effect here. */
+  /**
+   * Whether no key is held, confirmed or about to go. {@link changed} then has an effect only for a key that is gone.
+   */
   get isIdle(): boolean {
     const sizes = [this.#held.size, this.#leaving.size, this.#lacked.size];
     return this.#confirmed.isEmpty && sizes.every((size) => size === 0);
@@ -218,8 +220,9 @@ export class Losses {
   }
 
   /**
-   * Text that confirms the held deletions: their number, and a short hash of their names. It differs from the text
-   * that confirmed an earlier loss, even of the same names. Undefined if nothing is held.
+   * Text that confirms the held deletions: their number, and a short hash of their names and of `#former`, which
+   * distinguishes this loss from earlier ones. So the text that confirmed an earlier loss, even of the same names, does
+   * not confirm this one. Undefined if nothing is held.
    */
   get confirmation(): string | undefined {
     const names = this.#names;

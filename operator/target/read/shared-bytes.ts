@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../kube/objects.ts';
 import type { Sink } from '../../runtime/store.ts';
 
-/** The share of one list in these bytes. */
+/** The part of one list in the bytes that are added up. */
 export interface Share {
   /** Sets how many bytes the list takes. */
   take(bytes: number): void;

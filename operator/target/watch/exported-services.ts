@@ -35,7 +35,7 @@ export interface ExportedListener {
    * them.
    */
   changed(key: string): void;
-  /** Called when Services were listed anew, before {@link changed} is called for the changes that the list shows. */
+  /** Called when Services were listed anew. Then {@link changed} is called for every exported Service. */
   relisted(): void;
   /**
    * Called when a question about a Service has failed for the first time. The question is asked again, without limit.
