@@ -82,9 +82,8 @@ export interface ServiceImports {
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns the keys of the ServiceImports in which its part is still to be removed.
-   * These are the keys of {@link partsOf}, without those in whose namespaces ServiceImports certainly cannot be read,
-   * and without those whose ServiceImport is foreign.
+   * For a cluster without a Link, returns those keys of {@link partsOf} in whose namespaces ServiceImports certainly
+   * cannot be read. What was imported from the cluster stays there (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }
