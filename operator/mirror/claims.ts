@@ -60,7 +60,7 @@ function claimsWith(observed: Observed, owner: ClaimOwner, shape: Shape): Claims
  */
 function keptClaims({ name, link, owned }: Observed, owner: ClaimOwner): Claims {
   const local = mirrorName(name, link.cluster);
-  const claim = { owner, since: '' };
+  const claim = { owner, since: '', isKept: true };
   const isOwn = indexOf(owned).services.has(local);
   const pods = [...endpointMirrorsByPod(owned)].map(([hostname, services]): readonly [string, Claim] => [
     hostname,

@@ -28,6 +28,8 @@ export interface Claim {
   readonly names: readonly string[];
   /** creationTimestamp of the target Service, RFC 3339. */
   readonly since: string;
+  /** Whether Services of ours have all of these names, so that none of them is a mere fallback. @default false */
+  readonly isKept?: boolean;
 }
 
 /** The name that a claim gets, or the claim that won its last choice. */
@@ -176,7 +178,7 @@ export class NameClaims {
     if (alone !== undefined && isSame(alone.claim, claim)) return alone.alone;
     let lostTo: Claim | undefined;
     for (const [rank, name] of claim.names.entries()) {
-      const winner = this.#winner(places?.get(name) ?? NOBODY, { rank, claim, alone: { name } });
+      const winner = this.#winner(places?.get(name) ?? NOBODY, { rank: rankIn(claim, rank), claim, alone: { name } });
       if (winner.claim === claim) return winner.alone;
       lostTo = winner.claim;
     }
@@ -206,7 +208,7 @@ export class NameClaims {
     this.#contenders.set(namespace, places);
     for (const [rank, name] of claim.names.entries()) {
       const contenders = places.get(name) ?? new Set<Contender>();
-      contenders.add({ rank, claim, alone: { name } });
+      contenders.add({ rank: rankIn(claim, rank), claim, alone: { name } });
       places.set(name, contenders);
       touched.add(contenders);
     }
@@ -250,6 +252,9 @@ export class NameClaims {
     }
   }
 }
+
+/** Returns the rank of a name among those of a claim: a name that a Service of ours has is no mere fallback. */
+const rankIn = ({ isKept = false }: Claim, index: number): number => (isKept ? 0 : index);
 
 const isSameOwner = (a: ClaimOwner, b: ClaimOwner): boolean => a.cluster === b.cluster && a.key === b.key;
 
@@ -298,4 +303,4 @@ const withoutPods = (pods: ByHostname<Claim>, others: ByHostname<Claim>): readon
   );
 
 const isAlike = (a: Claim, b: Claim): boolean =>
-  isSame(a, b) && a.since === b.since && a.names.join() === b.names.join();
+  isSame(a, b) && a.since === b.since && a.isKept === b.isKept && a.names.join() === b.names.join();

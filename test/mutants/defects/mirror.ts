@@ -295,4 +295,12 @@ export const MIRROR: readonly Defect[] = [
     replace:
       'keptAs(observed, staying, observed.owned.services.map(({ metadata }) => metadata.name).filter((each) => each === name))',
   },
+  {
+    file: 'operator/mirror/claims.ts',
+    tests: ['test/operator/mirror/claims.test.ts'],
+    name: 'L277 of two names of a pod that are kept the second is a mere fallback',
+    rule: 'L277',
+    find: "const claim = { owner, since: '', isKept: true };",
+    replace: "const claim = { owner, since: '' };",
+  },
 ];

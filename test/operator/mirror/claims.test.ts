@@ -86,6 +86,13 @@ describe('what is kept', () => {
     expect(holders(all, [...NAMES, 'web-0-web-west'], OLDEST)).toEqual([...FREE, 'shop/web#web-0']);
   });
 
+  it('keeps both names of a pod that is changing its name, however old others are (A7, L121, L277)', () => {
+    const all = claimsOfLinks();
+    const both = [endpointMirror('web-0'), endpointMirror('web-0', '10.96.0.10', 'web-0-web-west')];
+    enter(all, { decidable: false, owned: { ...NOTHING_OWNED, services: both } });
+    expect(holders(all, ['web-0-west', 'web-0-web-west'], OLDEST)).toEqual(['shop/web#web-0', 'shop/web#web-0']);
+  });
+
   test.each<[string, ObservedOptions]>([
     ['nothing can be decided about it', { decidable: false }],
     ['nobody can read what the target says of it', nonsense],
