@@ -5,6 +5,7 @@
 import { federatedName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import { keyOf, splitKey } from '../kube/objects.ts';
+import { headlessMirrorOf } from '../mirror/endpoint-mirrors.ts';
 import { Absence } from '../runtime/absence.ts';
 import { Applier } from '../runtime/applier.ts';
 import { DerivationController } from '../runtime/derivation.ts';
@@ -131,6 +132,11 @@ export class Failovers implements MirrorListener {
 
   mirrorChanged(key: string): void {
     this.#serviceChanged(key);
+    // Backends are few, and pods may be many: so the backends are searched for endpoint mirrors of this mirror.
+    const { services } = this.#options.source;
+    for (const backend of this.#watched.services()) {
+      if (headlessMirrorOf(services.get(backend)) === key) this.#serviceChanged(backend);
+    }
   }
 
   /** Resolves when no key waits for a worker or is being reconciled. */

@@ -89,6 +89,11 @@ export class Watched implements FailoverKinds {
     });
   }
 
+  /** Returns the keys of the Services that ServiceFailovers and TrafficSplits depend on. */
+  services(): ReadonlySet<string> {
+    return new Set([this.failovers, this.splits].flatMap(({ store }) => [...store.indexed('service')]));
+  }
+
   /** Watches ServiceFailovers, TrafficSplits and routes until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const kinds = [this.failovers, this.splits, ...ROUTE_KINDS.map((kind) => this.routes[kind])];

@@ -4,8 +4,10 @@
  * must have.
  */
 import type { LinkSettings } from '../../crds/index.ts';
+import { mirrorName } from '../../crds/wire.ts';
 import type { TargetKnowledge } from '../failover/readiness.ts';
 import type { KeptSecret } from '../kube/keeper.ts';
+import { splitKey } from '../kube/objects.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment } from './environment.ts';
@@ -195,7 +197,8 @@ export class Sessions {
     const { source, failovers } = this.#options.env;
     for (const key of source.keysOf(cluster)) {
       if (key === PROBE_KEY) continue;
-      for (const mirror of source.mirrorsOf({ cluster, key })) failovers?.mirrorChanged(mirror);
+      const { namespace, name } = splitKey(key);
+      failovers?.mirrorChanged(`${namespace}/${mirrorName(name, cluster)}`);
     }
   }
 

@@ -66,6 +66,13 @@ export function hostnameOf({ metadata: { labels, annotations } }: Service): stri
   return isDnsLabel(hostname) ? hostname : undefined;
 }
 
+/** Returns the key of the headless mirror that an endpoint mirror belongs to; undefined for any other Service. */
+export function headlessMirrorOf(service: Service | undefined): string | undefined {
+  const { labels, namespace = '' } = service?.metadata ?? {};
+  const name = labels?.[Label.headlessMirrorSvcName];
+  return name === undefined ? undefined : `${namespace}/${name}`;
+}
+
 /** Returns the ports of a Service that stands for a pod: those that the pod listens on. */
 export const portsOfPod = ({ spec }: Service): readonly EndpointPort[] =>
   (spec?.ports ?? []).map(({ name, port, protocol, appProtocol }) => {

@@ -1,7 +1,7 @@
 /** The mirrors of one target cluster, kept true; what becomes of them is logged, counted and reported to their Link. */
-import { probeName } from '../../crds/wire.ts';
+import { mirrorName, probeName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid } from '../kube/errors.ts';
-import type { KubeObject } from '../kube/objects.ts';
+import { type KubeObject, splitKey } from '../kube/objects.ts';
 import { enterClaims } from '../mirror/claims.ts';
 import type { MirrorPass, Refusal } from '../mirror/reasons.ts';
 import type { Shape } from '../mirror/shape.ts';
@@ -188,7 +188,7 @@ export class Mirrors implements AspectListener, MirrorFollower {
 
   #changed(key: string): void {
     const { cluster, env } = this.#options;
-    if (key === PROBE_KEY || env.failovers === undefined) return;
-    for (const mirror of env.source.mirrorsOf({ cluster, key })) env.failovers.mirrorChanged(mirror);
+    const { namespace, name } = splitKey(key);
+    if (key !== PROBE_KEY) env.failovers?.mirrorChanged(`${namespace}/${mirrorName(name, cluster)}`);
   }
 }

@@ -43,7 +43,8 @@ export interface SharedEnvironment {
 /** Notified of changes of mirrors and of the Services that they stand for. */
 export interface MirrorListener {
   /**
-   * Called when a mirror, or what is known about its target Service, has changed.
+   * Called when a mirror, or what is known about its target Service, has changed. Of a headless mirror, its endpoint
+   * mirrors may have changed, too.
    * @param key `namespace/name` of the mirror or of the federated Service
    */
   mirrorChanged(key: string): void;

@@ -4,14 +4,13 @@
  * limited to. Each change is reported to the session of the target cluster that owns the object. Reflectors (source.ts)
  * or lists (forecast) fill the stores.
  */
-import { federatedName, KUBERNETES_SLICE_MANAGERS, Label, mirrorName, probeName } from '../../crds/wire.ts';
+import { federatedName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
   SERVICES,
   type Endpoints,
   type EndpointSlice,
-  keyOf,
   type KubeObject,
   type Resource,
   type Service,
@@ -200,13 +199,6 @@ export class SourceStores extends SourceListeners {
       }
     }
     return keys;
-  }
-
-  /** Returns the keys of the Services that stand for a target Service: of its mirror, be it there or not, and its pods'. */
-  mirrorsOf(owner: Owner): ReadonlySet<string> {
-    const { namespace, name } = splitKey(owner.key);
-    const mirror = `${namespace}/${mirrorName(name, owner.cluster)}`;
-    return new Set([mirror, ...this.services.by('owner', indexValueOf(owner)).map(keyOf)]);
   }
 
   /** Reports whether a Service with this name exists that the target cluster does not own. */

@@ -104,20 +104,11 @@ export const FAILOVER: readonly Defect[] = [
   },
   {
     name: 'L232 failovers hear nothing of the mirrors of pods',
-    file: 'operator/source/stores.ts',
+    file: 'operator/failover/failovers.ts',
     rule: 'L232',
-    find: "new Set([mirror, ...this.services.by('owner', indexValueOf(owner)).map(keyOf)])",
-    replace: 'new Set([mirror])',
-    tests: ['test/operator/mirrors/mirrors.test.ts'],
-  },
-  {
-    name: 'L232 failovers go on with what a session knew of pods',
-    file: 'operator/link/sessions.ts',
-    rule: 'L232',
-    find: 'for (const mirror of source.mirrorsOf({ cluster, key })) failovers?.mirrorChanged(mirror);',
-    replace:
-      'for (const mirror of [...source.mirrorsOf({ cluster, key })].slice(0, 1)) failovers?.mirrorChanged(mirror);',
-    tests: ['test/operator/link/clusters.test.ts'],
+    find: 'if (headlessMirrorOf(services.get(backend)) === key) this.#serviceChanged(backend);',
+    replace: '',
+    tests: ['test/operator/failover/failovers.test.ts'],
   },
   {
     ...DECIDE,

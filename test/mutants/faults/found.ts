@@ -1140,7 +1140,6 @@ export const FOUND: readonly Fault[] = [
     defects: [
       'L232 an endpoint mirror counts by all pods of its headless Service',
       'L232 failovers hear nothing of the mirrors of pods',
-      'L232 failovers go on with what a session knew of pods',
     ],
     outside: 'the enumerations have no ServiceFailover whose backend is an endpoint mirror',
   },

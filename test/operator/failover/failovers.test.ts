@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failoverCrd } from '../../../crds/index.ts';
 import type { FailoverStatus } from '../../../crds/failover/types.gen.ts';
 import { Failovers, type FailoversOptions } from '../../../operator/failover/failovers.ts';
+import type { EndpointSlice } from '../../../operator/kube/objects.ts';
 import type { RouteBackendRef } from '../../../operator/failover/observed.ts';
 import type { Manifest } from '../../cluster/simulated/store.ts';
 import { eventually, installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
@@ -272,6 +273,37 @@ describe('the controller of ServiceFailovers', () => {
     await failovers.idle();
     stage.put(slice('web', { labels: {}, endpoints: [{ ready: false }] }));
     await eventually('they do not', async () => weights() === 'web-federated 0, spare 1');
+  });
+
+  it('looks at an endpoint mirror when what is known of its headless Service changes (J3, L232)', async () => {
+    const labels = {
+      'mirror.linkerd.io/mirrored-service': 'true',
+      'mirror.linkerd.io/cluster-name': 'west',
+      'mirror.linkerd.io/headless-mirror-svc-name': 'db-west',
+    };
+    const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': 'db-0.db.shop.svc.cluster.local' };
+    let isReady = true;
+    const slices = (): readonly EndpointSlice[] => [
+      {
+        metadata: { name: 'db-abc', namespace: 'shop' },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['10.1.2.3'], hostname: 'db-0', conditions: { ready: isReady } }],
+      },
+    ];
+    stage.put(service('db-0-west', { selector: null, labels, annotations }));
+    put('spare', 'db-0-west');
+    await start({
+      knowledge: (cluster, key) =>
+        cluster === 'west' && key === 'shop/db'
+          ? { exported: 'gateway', slices: slices(), isGatewayAlive: true }
+          : undefined,
+    });
+    await eventually('requests go to it', async () => weights() === 'db-0-west 1, spare 0');
+    await eventually('that is reported', async () => reason() === 'Ready');
+    await failovers.idle();
+    isReady = false;
+    failovers.mirrorChanged('shop/db-west');
+    await eventually('they do not', async () => weights() === 'db-0-west 0, spare 1');
   });
 
   it('keeps the routes of a ServiceFailover that is made anew before the API server has answered (J4, L73)', async () => {

@@ -13,7 +13,6 @@ import { type LinkRead, readLinkObject } from '../../../operator/link/links.ts';
 import { createMetrics } from '../../../operator/metrics/index.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
-import type { Owner } from '../../../operator/source/owner.ts';
 import { link } from '../../support/builders.ts';
 import { Leases } from './leases.ts';
 
@@ -166,7 +165,6 @@ class World {
       ownedBy: () => ({ services: [], endpoints: [], slices: [] }),
       probesOf: () => ({ services: [], endpoints: [], slices: [] }),
       keysOf: (cluster: string) => new Set(this.left.get(cluster)),
-      mirrorsOf: ({ cluster, key }: Owner) => new Set([`${key}-${cluster}`, `${key}-0-${cluster}`]),
       membershipsOf: () => new Set<string>(),
       isTaken: () => false,
       recheck: () => undefined,
@@ -260,7 +258,7 @@ describe('a cluster (E9)', () => {
     expect(isServed()).toBe(true);
     await made.put(read('a', { suspended: true }));
     await pass(1_000);
-    expect([isServed(), made.changed]).toEqual([false, ['shop/web-west', 'shop/web-0-west']]);
+    expect([isServed(), made.changed]).toEqual([false, ['shop/web-west']]);
     await made.put(read('a'));
     await pass(1_000);
     expect(isServed()).toBe(true);
