@@ -9,7 +9,8 @@ import type { Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { type Admission, admit } from './admission.ts';
 import { awaitedClusters } from './awaited.ts';
-import { asItIs, desired, standing, withDying } from './desired.ts';
+import { asItIs, desired, standing } from './desired.ts';
+import { followingGateways, withDying } from './member-slices.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 import { anothersRefusal, markOf, marked, standingOf } from './operators.ts';
@@ -54,7 +55,9 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
   const admission = admit(observed);
   const awaited = awaitedClusters(observed, admission);
   try {
-    const all = withDying(observed, desired(observed, admission, awaited.size > 0));
+    const follow = (targets: ObservedFederation['targets']) => followingGateways({ ...observed, targets });
+    const planned = desired(observed, admission, awaited.size > 0);
+    const all = withDying(planned, observed.slices, observed.targets, follow);
     const { members } = admission;
     const mark = served === 'own' ? markOf(observed, members, awaited.size > 0) : 'unset';
     const marks = { isOurs: mark !== 'unset', hasMembers: members.length > 0 };

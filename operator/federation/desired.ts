@@ -13,7 +13,7 @@ import { isFederated, isFlat, memberOf } from '../source/owner.ts';
 import type { Admission } from './admission.ts';
 import { type Member, portsIn } from './member.ts';
 import { createsNamespace } from './refusals.ts';
-import { dying, followingGateways, gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
+import { followingGateways, gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
@@ -97,15 +97,6 @@ export const standing = (observed: ObservedFederation): Manifests => ({
   ...asItIs(observed),
   endpoints: followingGateways(observed).map(slice),
 });
-
-/** Adds the slices that become not ready before they are deleted: see {@link dying}. */
-export function withDying(observed: ObservedFederation, manifests: Manifests): Manifests {
-  const stays = new Set(manifests.endpoints.map(({ object }) => object.metadata.name));
-  const follow = (targets: ObservedFederation['targets']) => followingGateways({ ...observed, targets });
-  const slices = dying(observed.slices, observed.targets, follow, stays);
-  if (slices.length === 0) return manifests;
-  return { ...manifests, endpoints: [...manifests.endpoints, ...slices.map(slice)], isPartial: true };
-}
 
 const slice = (object: EndpointSlice | ApiJson): Desired => ({ of: ENDPOINT_SLICES, object });
 

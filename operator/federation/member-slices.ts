@@ -14,7 +14,9 @@ import {
   render,
 } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName } from '../../crds/wire.ts';
-import type { EndpointSlice, KubeObject, SliceEndpoint } from '../kube/objects.ts';
+import { ENDPOINT_SLICES, type EndpointSlice, type SliceEndpoint } from '../kube/objects.ts';
+import type { Manifests } from '../mirror/manifests.ts';
+import type { Desired } from '../runtime/plan.ts';
 import { type Member, portsIn } from './member.ts';
 import { memberOf } from '../source/owner.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
@@ -123,25 +125,30 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
 }
 
 /**
- * Returns the slices that must be written as not ready before they are deleted, because their gateway is dead (rule F3).
- * Their deletion may have to wait until another object of the same Service can be written.
- * @param follow what {@link followingGateways} does, for these targets
- * @param stays names of the slices that are not deleted
+ * Adds those slices to manifests that must be written as not ready before they are deleted, because their gateway is
+ * dead (rule F3). Their deletion may have to wait until another object of the same Service can be written.
+ * @param existing the existing slices
+ * @param follow returns the existing slices, those of the given targets with the present state of their gateways
  */
-export function dying<T extends Pick<TargetParty, 'gateway'>, S extends Pick<KubeObject, 'metadata'>>(
+export function withDying<M extends Pick<Manifests, 'endpoints' | 'isPartial'>, T extends Pick<TargetParty, 'gateway'>>(
+  manifests: M,
   existing: readonly EndpointSlice[],
   targets: readonly T[],
-  follow: (dead: readonly T[]) => readonly S[],
-  stays: ReadonlySet<string>,
-): readonly S[] {
-  const ready = existing.filter(({ endpoints = [] }) =>
-    endpoints?.some(({ conditions }) => conditions?.ready === true),
-  );
-  const leaving = new Set(ready.map(({ metadata }) => metadata.name).filter((name) => !stays.has(name)));
+  follow: (dead: readonly T[]) => readonly Desired['object'][],
+): M {
   const dead = targets.filter(({ gateway }) => gateway?.alive === false);
-  if (leaving.size === 0 || dead.length === 0) return [];
+  if (dead.length === 0) return manifests;
+  const stays = new Set(manifests.endpoints.map(({ object }) => object.metadata.name));
+  const isReady = ({ endpoints }: EndpointSlice): boolean =>
+    endpoints?.some(({ conditions }) => conditions?.ready === true) === true;
+  const ready = new Set(existing.filter(isReady).map(({ metadata }) => metadata.name));
   const asTheyAre = new Set<unknown>(existing);
-  return follow(dead).filter((each) => leaving.has(each.metadata.name) && !asTheyAre.has(each));
+  const slices = follow(dead)
+    .filter((each) => ready.has(each.metadata.name) && !stays.has(each.metadata.name) && !asTheyAre.has(each))
+    .map((object): Desired => ({ of: ENDPOINT_SLICES, object }));
+  return slices.length === 0
+    ? manifests
+    : { ...manifests, endpoints: [...manifests.endpoints, ...slices], isPartial: true };
 }
 
 /** Returns the existing slices of a target with the present addresses and readiness of its gateway. */

@@ -3,25 +3,17 @@
  * statuses of the ServiceImport and of the local ServiceExport are made. Pure.
  */
 import { Label } from '../../crds/wire.ts';
+import { withDying } from '../federation/member-slices.ts';
 import { describe } from '../kube/errors.ts';
 import { type Resolution, resolve } from './conflicts.ts';
-import {
-  asItIs,
-  claimed,
-  desired,
-  type ImportManifests,
-  NO_IMPORT,
-  standing,
-  withDying,
-  withoutThose,
-} from './desired.ts';
+import { asItIs, claimed, desired, type ImportManifests, NO_IMPORT, standing, withoutThose } from './desired.ts';
 import { type ReadExport, readExport } from './exports.ts';
 import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
 import { isBegunBesidePods, isOfLocalAlone, namedOperator, operatorOf } from './operators.ts';
 import { type ImportRefusal, planOf } from './import-plan.ts';
 import { entryOf, isLocalEntry, placesOf, remainingOrder } from './precedence.ts';
-import type { Source } from './sources.ts';
+import { followingGateways, type Source } from './sources.ts';
 
 /**
  * Desired state of a ServiceImport, and the facts from which the statuses of the ServiceImport and of the local
@@ -67,7 +59,9 @@ export interface ImportDecision {
 export function decideImport(given: ObservedImport): ImportDecision {
   const observed = withinBytes(given);
   const decision = decided(observed);
-  return { ...decision, manifests: withDying(observed, decision.manifests) };
+  const follow = (targets: ObservedImport['targets']) => followingGateways({ ...observed, targets });
+  const { imported, targets } = observed;
+  return { ...decision, manifests: withDying(decision.manifests, imported, targets, follow) };
 }
 
 function decided(observed: ObservedImport): ImportDecision {

@@ -15,7 +15,6 @@ import {
   SERVICES,
 } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
-import { dying } from '../federation/member-slices.ts';
 import { isFlat } from '../source/owner.ts';
 import type { ImportPlan, ImportRefusal } from './import-plan.ts';
 import { isOfImport, podServicesOf, slicesOf } from './membership.ts';
@@ -57,15 +56,6 @@ export const standing = (observed: ObservedImport): ImportManifests => ({
   ...asItIs(observed),
   endpoints: followingGateways(observed).map(slice),
 });
-
-/** Adds the slices that become not ready before they are deleted: see {@link dying}. */
-export function withDying(observed: ObservedImport, manifests: ImportManifests): ImportManifests {
-  const stays = new Set(manifests.endpoints.map(({ object }) => object.metadata.name));
-  const follow = (targets: ObservedImport['targets']) => followingGateways({ ...observed, targets });
-  const slices = dying(observed.imported, observed.targets, follow, stays);
-  if (slices.length === 0) return manifests;
-  return { ...manifests, endpoints: [...manifests.endpoints, ...slices.map(slice)], isPartial: true };
-}
 
 /**
  * Returns all our objects as {@link standing} does, except those of the clusters in `left`: clusters that are known to

@@ -155,8 +155,8 @@ export const FEDERATION: readonly Defect[] = [
     tests: ['test/operator/federation/decide.test.ts'],
     name: 'L260 slices of a member that leaves stay ready behind a dead gateway until they go',
     rule: 'L260',
-    find: 'const all = withDying(observed, desired(observed, admission, awaited.size > 0));',
-    replace: 'const all = desired(observed, admission, awaited.size > 0);',
+    find: 'const all = withDying(planned, observed.slices, observed.targets, follow);',
+    replace: 'const all = planned;',
   },
   {
     file: 'operator/federation/member-slices.ts',

@@ -323,7 +323,7 @@ export const MCS: readonly Defect[] = [
     name: 'L260 slices of a cluster that leaves a ServiceImport stay ready behind a dead gateway until they go',
     file: 'operator/mcs/decide.ts',
     rule: 'L260',
-    find: 'manifests: withDying(observed, decision.manifests)',
+    find: 'manifests: withDying(decision.manifests, imported, targets, follow)',
     replace: 'manifests: decision.manifests',
     tests: [DECIDE_TEST],
   },
