@@ -6,7 +6,7 @@
 import { ApiObject, Chart, JsonPatch } from 'cdk8s';
 import { Namespace } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
-import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { fieldError } from '../../crds/field-error.ts';
 import { isDnsSubdomain } from '../../crds/names.ts';
 import { credentialsName, Default, Label, Value } from '../../crds/wire.ts';
 import { Parts } from '../common/parts.ts';
@@ -18,6 +18,7 @@ import { LinkCrd } from '../link/link-crd.ts';
 import { Link } from '../link/link.ts';
 import type { LinkProps } from '../link/props.ts';
 import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
+import { limitedError } from '../operator/errors.ts';
 import { MirrorOperator } from '../operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../operator/props.ts';
 import { ServiceFailoverCrd } from '../services/service-failover-crd.ts';
@@ -178,7 +179,8 @@ export class Multicluster extends Construct {
     if (operator === undefined) return undefined;
     const creating = links.flatMap(({ enableNamespaceCreation }, at) => (enableNamespaceCreation === true ? [at] : []));
     const isLimited = operator.mirrorNamespaces !== undefined;
-    for (const at of isLimited ? creating : []) parts.add(limitedError(`links[${at}].enableNamespaceCreation`));
+    for (const at of isLimited ? creating : [])
+      parts.add(limitedError(`links[${at}].enableNamespaceCreation`, 'operator.mirrorNamespaces'));
     const { flat = links.some((link) => isOnFlatNetwork(link, operator)) } = operator;
     const { grantNamespaceCreation = creating.length > 0 && !isLimited } = operator;
     const given: MirrorOperatorProps = {
@@ -205,15 +207,6 @@ export class Multicluster extends Construct {
     return operator && parts.make('monitoring.', () => new Monitoring(this, 'Monitoring', { operator, ...monitoring }));
   }
 }
-
-/** The error of a Link that has namespaces created, where the operator may write only to namespaces that exist. */
-const limitedError = (path: string): FieldError =>
-  fieldError(
-    path,
-    true,
-    'must not be set together with operator.mirrorNamespaces, which must exist',
-    'create them, or leave one of the two out',
-  );
 
 /**
  * The Secrets with the credentials of Links, and those that are given, except for invalid names. On a flat network the

@@ -51,12 +51,7 @@ export const mirrorOperatorErrors = (
     ...scraperErrors('scrapers', props.scrapers ?? 'anybody'),
     ...operatorSettingsErrors(props),
     props.grantNamespaceCreation === true && props.mirrorNamespaces !== undefined
-      ? fieldError(
-          'grantNamespaceCreation',
-          true,
-          'must not be set together with mirrorNamespaces, which must exist',
-          'create them, or leave one of the two out',
-        )
+      ? limitedError('grantNamespaceCreation', 'mirrorNamespaces')
       : undefined,
     ...mirrorNamespaces.map((name, index) =>
       isProtectedNamespace(name, { controlPlaneNamespace: linkerdNamespace, namespace })
@@ -93,6 +88,18 @@ const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError |
           ...networkErrors(`${path}.ipBlock`, ipBlock),
         ];
       });
+
+/**
+ * Error of a field that has namespaces created, where the operator may write only to namespaces that exist.
+ * @param mirrorNamespaces path of the field that limits it
+ */
+export const limitedError = (path: string, mirrorNamespaces: string): FieldError =>
+  fieldError(
+    path,
+    true,
+    `must not be set together with ${mirrorNamespaces}, which must exist`,
+    'create them, or leave one of the two out',
+  );
 
 const networkErrors = (path: string, { cidr: whole, except = [] }: IpBlock): readonly (FieldError | undefined)[] => {
   const invalid = cidr(`${path}.cidr`, whole);

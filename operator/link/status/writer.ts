@@ -117,10 +117,10 @@ export class StatusWriter {
       const beganMs = performance.now();
       const outcome = await this.#statuses.write(link, patch, this.#signal);
       if (outcome === 'unchanged') return;
-      this.#dueMs = beganMs + this.#periodMs;
-      if (typeof outcome === 'object') {
-        this.#dueMs = beganMs + Math.min(outcome.waitMs, this.#periodMs);
-        this.#after(outcome.waitMs);
+      const nextMs = outcome === 'written' ? this.#periodMs : outcome.waitMs;
+      this.#dueMs = beganMs + Math.min(nextMs, this.#periodMs);
+      if (outcome !== 'written') {
+        this.#after(nextMs);
         return;
       }
       this.#sent = patch;
