@@ -74,8 +74,8 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
 }
 
 /**
- * Leaves all objects unchanged, because another operator serves the federated Service or may serve it. The selected
- * Services of our Links' targets are refused.
+ * Returns the decision that leaves all objects unchanged, because another operator serves the federated Service or may
+ * serve it. The known selected Services of our Links' targets are refused.
  */
 function left(observed: ObservedFederation): FederationDecision {
   const refused = observed.targets.flatMap((target) =>

@@ -125,10 +125,11 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
 }
 
 /**
- * Adds those slices to manifests that must be written as not ready before they are deleted, because their gateway is
- * dead (rule F3). Their deletion may have to wait until another object of the same Service can be written.
- * @param existing the existing slices
- * @param follow returns the existing slices, those of the given targets with the present state of their gateways
+ * Adds some existing slices to the manifests, and marks the manifests as partial. These are slices that are to be
+ * deleted, lead to a dead gateway and still list ready endpoints. They are written as not ready first (rule F3),
+ * because their deletion may have to wait until another object of the same Service can be written.
+ * @param existing all existing slices
+ * @param follow returns all existing slices. The slices of the given targets have the present state of their gateways
  */
 export function withDying<M extends Pick<Manifests, 'endpoints' | 'isPartial'>, T extends Pick<TargetParty, 'gateway'>>(
   manifests: M,

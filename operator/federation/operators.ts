@@ -74,11 +74,14 @@ export const anothersRefusal = ({ namespace, live, operators: { own } }: Observe
 export type Mark = 'set' | 'unset' | 'unsure';
 
 /**
- * Returns whether a federated Service must name this operator. The Service must name it in each of these cases:
+ * Returns the {@link Mark} of a federated Service. It is `set` in each of these cases:
  * - The Service is kept without members (`isAwaited`).
- * - A target has a selected Service of that name.
+ * - A target has a selected Service of this key, whether or not that Service is a member.
  * - A target has a member, and does not seem to belong to another operator (`TargetParty.isLinked`).
  * - A target has a member, and the federated Service already names this operator.
+ *
+ * Otherwise it is `unsure` if the federated Service names this operator, and a target may have a member that is not
+ * known. In all other cases it is `unset`.
  * @param isAwaited whether the federated Service is kept without members because a cluster may still have a member
  */
 export function markOf(

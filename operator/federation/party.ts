@@ -19,7 +19,7 @@ export interface Participant<P extends TargetParty | LocalParty> {
    * of the cluster.
    */
   keys(): Iterable<string>;
-  /** Returns the observed state of the cluster's Service with a key. */
+  /** Returns what is observed of the cluster for one key, whether or not the cluster has a selected Service there. */
   observe(key: string): P;
   /**
    * Reports whether a write may be sent now. Returns false if the cluster's membership was decided under a Lease that

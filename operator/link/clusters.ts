@@ -107,8 +107,8 @@ export class Clusters {
 
   /**
    * Handles the records of all Leases that were just read. Some of these Leases may not have been known before, for
-   * example after a restore of the source cluster from a backup. The mirrors of a cluster that such a Lease records are
-   * removed, unless a Link has the cluster or keeps its mirrors (rule E5).
+   * example after a restore of the source cluster from a backup. If such a Lease records a cluster, the mirrors of that
+   * cluster are removed, unless a Link has the cluster or keeps its mirrors (rule E5).
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
@@ -293,8 +293,8 @@ export class Clusters {
   }
 
   /**
-   * Serves an invalid Link by the spec that its Lease records, by which the Link was served before a restart (rule E7).
-   * Starts no session if the Lease records no such spec.
+   * Serves an invalid Link, or one that exchanges clusters with others, by the spec that its Lease records. The Link
+   * was served by that spec before a restart (rule E7). Starts no session if the Lease records no such spec.
    * @returns false if the decision about the cluster changed while the Lease was read, or if the signal aborted
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {
@@ -381,10 +381,10 @@ export class Clusters {
   }
 
   /**
-   * Deletes the Leases of other Links that record a cluster, because the cluster has a new Link. These Leases stay
-   * until the Lease of the new Link records the cluster, so that an operator that restarts always finds a record. While
-   * another controller holds the Lease of the new Link, each of these other Leases stays until its own Link needs it
-   * for another cluster.
+   * Deletes those Leases of other Links that record a cluster and are no longer needed, because the cluster has a new
+   * Link. They are needed until the Lease of the new Link records the cluster, so that an operator that restarts always
+   * finds a record. That Lease records nothing new while another controller holds it. Meanwhile, only those Leases are
+   * deleted whose own Links name a different cluster now. If the cluster has no session, all of them are deleted.
    * @param owner name of the new Link
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {

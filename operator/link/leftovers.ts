@@ -80,8 +80,8 @@ export class Removal {
   }
 
   /**
-   * Returns findings for the status of the Link of this name. That Link, or an earlier one of the same name, named this
-   * cluster before. The Link can be served once this removal has ended.
+   * Returns findings for the status of the Link that is called {@link link} now. That Link, or an earlier one of the
+   * same name, named the cluster of this removal before. The Link can be served once this removal has ended.
    */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which a Link of this name left, are being removed first`;

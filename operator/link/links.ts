@@ -83,9 +83,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
  * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
  * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names the
  * cluster has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease
- * records that cluster. The same holds for a valid Link that exchanges clusters with others ({@link isExchanged}). If a
- * suspended Link keeps a Link from the cluster ({@link formerOf}), that Link has the cluster only if no other Link can
- * be served for it.
+ * records that cluster. The same holds for a valid Link that exchanges clusters with others ({@link isExchanged}). A
+ * Link cannot be served yet while its former cluster is left to a suspended Link ({@link formerOf}). Such a Link has a
+ * cluster only if no other Link can be served for that cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links];

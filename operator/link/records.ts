@@ -24,7 +24,7 @@ export class Records {
     this.#env = env;
   }
 
-  /** The cluster that each Link's Lease records now, by the Link's name. */
+  /** The cluster that each Link's Lease records, or will record once it is acquired, by the Link's name. */
   get served(): Served {
     return this.#served;
   }
@@ -72,8 +72,9 @@ export class Records {
   /**
    * Reports whether a person removed a Link with `linkspan unlink`. The removal of an earlier Link of the same name
    * does not count. False if there is no Lease.
-   * @param goneMs when the Link was found to be gone, in milliseconds since the epoch. Undefined if the Link has no
-   *   session; a session renews the Lease even after the Link is gone
+   * @param goneMs when the Link was found to be gone, in milliseconds since the epoch. Undefined if its cluster has no
+   *   session. A session still renews the Lease after the Link is gone. A renewal after the removal was recorded then
+   *   does not mean that the record is about an earlier Link
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, goneMs: number | undefined, signal: AbortSignal): Promise<boolean> {

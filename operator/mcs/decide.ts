@@ -173,8 +173,8 @@ const distinct = (sources: readonly Source[]): readonly Source[] =>
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * Refusal of a ServiceImport that no cluster is known to export, while a cluster that may export it has not been read
- * yet.
+ * Refusal of a ServiceImport whose Service no cluster is known to export, while a cluster that may export it has not
+ * been read yet.
  */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',

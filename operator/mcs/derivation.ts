@@ -29,7 +29,7 @@ import type { ImportParties, ObservedExports } from './parties.ts';
 import type { ImportReport } from './report.ts';
 import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 
-/** Time between two checks whether the namespace of another operator still exists, in milliseconds. */
+/** Time between two checks of whether the namespace of another operator still exists, in milliseconds. */
 const LOOK_MS = 60_000;
 
 /**
@@ -188,8 +188,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Reports whether another operator has, or may have, taken over a ServiceImport, even if the watch of ServiceImports
-   * does not show the takeover yet. The sign is that the derived Service names another operator. If that sign lasts for
-   * {@link DOUBT_MS}, the API server is asked for the ServiceImport.
+   * does not show the takeover yet. This is assumed while the derived Service names another operator. If that lasts for
+   * {@link DOUBT_MS}, the API server is asked for the ServiceImport, which counts as taken over unless it names this
+   * operator.
    */
   async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
     const { name, namespace, namespaceState, isReadable, operators } = observed;
@@ -319,8 +320,9 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
 
   /**
    * Reports why the ServiceImport cannot be written, and writes the statuses. If the API server refused an object, the
-   * status of the ServiceImport has the error. The statuses are not written if a request got no answer, or if the store
-   * was behind.
+   * status of the ServiceImport has the error, unless the decision has a refusal of its own. The statuses are not
+   * written if a request got no answer, if the store was behind, or if another operator has taken the ServiceImport
+   * over.
    */
   async #reportOn(
     key: string,

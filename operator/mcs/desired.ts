@@ -59,7 +59,8 @@ export const standing = (observed: ObservedImport): ImportManifests => ({
 
 /**
  * Returns all our objects as {@link standing} does, except those of the clusters in `left`: clusters that are known to
- * have no valid export, or whose export is beyond the limit of their Link.
+ * have no valid export, or whose export is beyond the limit of their Link. The derived Service stays, without the
+ * annotation entries of these clusters.
  */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(

@@ -14,8 +14,8 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
 /**
  * Returns what is known about one export of a Link's target, by its key.
  * @param exports the target's Services that have a ServiceExport
- * @param discovery asked only about a cluster on a flat network that has the Service, because the first question starts
- *   a watch of Secrets
+ * @param discovery asked only if the Link imports in flat mode and the cluster has the Service, because the first
+ *   question starts a watch of Secrets
  * @param mayExport see {@link TargetExporter.mayExport}. @default false
  */
 export const observeExporter = (

@@ -23,9 +23,8 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families of the addresses. If there are no addresses, these are the families of the deciding export, or the
-   * present ones if the content stays, as far as the source cluster supports them. If it supports none of them, the
-   * list has its preferred family in gateway mode, and is empty in flat mode.
+   * IP families of the addresses. While there are no addresses, these are the families that {@link familiesOf} chooses
+   * from those of the deciding export. While the present content stays, it chooses from the present families instead.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;

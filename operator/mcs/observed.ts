@@ -22,6 +22,7 @@ interface Party {
    * - The CRD of ServiceExports is missing in the cluster or has another version, or the operator may not read the
    *   ServiceExports of the cluster (rule K5).
    * - A deletion is held or unconfirmed (rules E6, A2).
+   * - The cluster is part of the ServiceImport, and its export is beyond the Link's limit on written bytes (rule E10).
    */
   readonly isKnown: boolean;
   /** The ServiceExport; absent if there is none, or it is not known. */

@@ -211,9 +211,9 @@ export class ImportParties {
   }
 
   /**
-   * Returns the pods that are gone, by hostname, and how much longer the Service that stands for each is kept, in
-   * milliseconds (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is gone
-   * (rule D5).
+   * Returns the pods that are gone and whose Services are still kept, by hostname: how much longer each Service is
+   * kept, in milliseconds (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod
+   * is gone (rule D5).
    */
   #departed(
     key: string,

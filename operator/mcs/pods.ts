@@ -73,10 +73,10 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of the pods that are gone and whose objects may have to wait for their return: the pods that
- * have a hostname of their own, and still have slices in the source cluster. A pod without such a hostname is not
- * waited for, because its successor has another address. The list is empty if the target has no headless Service of
- * this name any more. Undefined while it is not known which pods are gone.
+ * Returns the hostnames of those pods that are gone but may come back, so that their objects may have to stay for a
+ * while. These are pods that requests address by their hostnames ({@link ownHostname}), and that still have slices in
+ * the source cluster. Other pods do not come back: the successor of such a pod has another address. The list is empty
+ * if the target has no headless Service of this name any more. Undefined while it is not known which pods are gone.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;

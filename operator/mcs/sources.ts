@@ -53,8 +53,8 @@ export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
 const NOTHING: SourceCluster['retained'] = { services: [], slices: [] };
 
 /**
- * Returns a cluster in the form that the construct takes, and the existing objects of the cluster that stay. If the
- * cluster has no endpoints, the construct renders no slices for it.
+ * Returns a cluster in the form that the construct takes, with those of its existing objects that stay, and with notes
+ * for the status. If the cluster has no endpoints, the construct renders no slices for it.
  */
 export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);

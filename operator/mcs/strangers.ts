@@ -40,8 +40,8 @@ export class Strangers {
   readonly #search: LinkSearch;
   readonly #times: Departures;
   /**
-   * Strangers that have no Link according to the last answer of the API server, until that answer has been used, by the
-   * key of the ServiceImport.
+   * For each key of a ServiceImport, the strangers that have no Link, according to the last answer of the API server.
+   * An answer is dropped after one attempt to end the parts of these strangers.
    */
   readonly #unlinked = new Map<string, ReadonlySet<string>>();
 

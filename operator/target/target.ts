@@ -154,7 +154,8 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   /**
-   * Whether the losses of all namespaces are known: the latest list of each is complete, or reading it is forbidden.
+   * Whether the losses of all namespaces are known: for each namespace, the latest list is complete, or the namespace
+   * may not be read.
    */
   get #isCounted(): boolean {
     return [...this.#watches].every(

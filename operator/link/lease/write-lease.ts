@@ -95,7 +95,7 @@ export class WriteLease {
   }
 
   /**
-   * Resolves with the recorded cluster if the Lease turns out to record another cluster than that of the session, for
+   * Resolves with the recorded cluster if the Lease turns out to record a cluster other than that of the session, for
    * example after a restore of the source cluster from a backup. This Lease can be neither acquired nor renewed until
    * the mirrors of the recorded cluster are removed, or until the Lease of another Link records that cluster.
    */

@@ -34,7 +34,7 @@ export interface LinkFindings extends SessionFindings {
   /** Present generation of the Link, which conditions `Accepted` and `Ready` are about. */
   readonly generation: number;
   readonly accepted: Verdict;
-  /** Whether a session serves the Link. */
+  /** Whether a session works for the Link: one that serves it, keeps its mirrors, or removes them. */
   readonly isServed: boolean;
 }
 

@@ -61,7 +61,7 @@ export class Cap {
     return this.#admitted !== undefined && size > most ? size : undefined;
   }
 
-  /** Whether all candidates are served. */
+  /** Whether all candidates are served without a choice: they are within the limit, and no earlier choice stands. */
   get admitsAll(): boolean {
     return this.#admitted === undefined && this.#of.size <= this.#of.most;
   }

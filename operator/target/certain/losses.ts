@@ -200,7 +200,7 @@ export class Losses {
   }
 
   /**
-   * Adds an aspect.
+   * Adds an aspect, and returns its losses.
    * @param nameOf returns the name of a key of this aspect; it must differ from the names of all keys of other aspects
    */
   sort(nameOf: (key: string) => string): SortLosses {

@@ -20,7 +20,7 @@ export interface RoomListener {
   roomFor(keys: readonly string[]): void;
 }
 
-/** Time for which changes are collected before refused keys are tried again. */
+/** Time for which changes are collected before refused keys are tried again, in milliseconds. */
 const REVIEW_MS = 250;
 
 /** Counts the bytes of what is derived from one Link, by target Service. */

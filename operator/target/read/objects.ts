@@ -139,8 +139,9 @@ const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
     only(endpoint, 'addresses', 'conditions', 'hostname', 'targetRef', 'nodeName', 'zone'),
   );
 
-/** Maximum number of addresses of one endpoint, and of endpoints of one slice, that the API server allows. */
+/** Maximum number of addresses that the API server allows in one endpoint. */
 const MAX_ADDRESSES = 100;
+/** Maximum number of endpoints that the API server allows in one slice. */
 const MAX_ENDPOINTS = 1_000;
 
 /** Returns those addresses of an endpoint that a slice of this address type in another cluster is allowed to list. */

@@ -30,7 +30,7 @@ export class ExportNamespaces {
 
   /**
    * Reports whether the exports of a namespace can be read. For a namespace that the Link does not read, reports
-   * whether the exports of any namespace can be read.
+   * whether the exports of at least one namespace that the Link reads can be read.
    */
   isReadable(namespace: string): boolean {
     if (this.#namespaces === undefined || this.includes(namespace)) return this.#stateIn(namespace) === 'readable';

@@ -194,7 +194,10 @@ export class ExportedServices {
     });
   }
 
-  /** @param names names of the Services that may have changed. @default all */
+  /**
+   * Reports exported Services as changed.
+   * @param names names of the Services that may have changed. @default all
+   */
   #allChanged(names?: ReadonlySet<string>): void {
     const { exported, listener } = this.#options;
     for (const key of exported()) if (names === undefined || names.has(splitKey(key).name)) listener.changed(key);

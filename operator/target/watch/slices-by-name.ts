@@ -26,7 +26,10 @@ export interface WatchedShard {
   /** Names of the Services. */
   readonly names: ReadonlySet<string>;
   readonly labelSelector: string;
-  /** Bytes that all these watches take together. The target decides how many watches there are. */
+  /**
+   * Bytes that all watches by name take together. A target can cause any number of such watches, so one limit applies
+   * to all of them (rule E10).
+   */
   readonly shared: SharedBytes;
 }
 
