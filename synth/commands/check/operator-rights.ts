@@ -17,14 +17,19 @@ export const operatorConfig = (deployment: Deployment | undefined): OperatorConf
   return settings.ok ? settings.config : undefined;
 };
 
-/**
- * Asks for each; undefined if there is no operator, or its arguments are not valid.
- * @param flat whether members of federated Services are reached on a flat network
- */
+/** What Links ask of the operator beyond its own settings. */
+export interface AskedByLinks {
+  /** Whether members of federated Services, or what is imported, are reached on a flat network. */
+  readonly flat: boolean;
+  /** Whether a Link has namespaces created. An operator that is limited to namespaces creates none. */
+  readonly createsNamespaces: boolean;
+}
+
+/** Asks for each; undefined if there is no operator, or its arguments are not valid. */
 export const operatorRights = async (
   reader: Reader,
   deployment: Deployment | undefined,
-  flat: boolean,
+  { flat, createsNamespaces }: AskedByLinks,
 ): Promise<Read<readonly Granted[]> | undefined> => {
   const config = operatorConfig(deployment);
   if (config === undefined) return undefined;
@@ -38,7 +43,8 @@ export const operatorRights = async (
     const why = 'these credentials may not ask for the rights of others';
     return { ok: false, what: 'create SubjectAccessReviews', why, obstacle: 'forbidden' };
   }
-  const rights = rightsOf({ ...config, flat });
+  const enableNamespaceCreation = config.enableNamespaceCreation || createsNamespaces;
+  const rights = rightsOf({ ...config, flat, enableNamespaceCreation });
   return {
     ok: true,
     value: await Promise.all(

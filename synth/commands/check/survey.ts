@@ -1,6 +1,7 @@
 /** Everything that checks judge: the source cluster, and each target through the credentials of its Link. Plain values. */
 import { type FieldError, type LinkSettings, mcsCrds, readLink } from '../../../crds/index.ts';
 import {
+  Annotation,
   credentialsName,
   Label,
   LinkApi,
@@ -36,7 +37,7 @@ import { conditionsOf, type LinkCondition } from '../common/link-status.ts';
 import { type Heartbeat, heartbeats } from './heartbeat.ts';
 import { type LinkerdRead, readLinkerd } from './linkerd.ts';
 import type { Crd, Deployment, Pod } from './objects.ts';
-import { operatorConfig, operatorRights } from './operator-rights.ts';
+import { type AskedByLinks, operatorConfig, operatorRights } from './operator-rights.ts';
 import type { Read, Reader, Unread } from './reader.ts';
 import { type DestinationAccess, type Granted, readDestination, readTarget, type Target } from './target.ts';
 
@@ -153,10 +154,13 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     leases.ok ? heartbeats(reader, leases.value.filter(isOfLinks(asked)), now.getTime()) : undefined,
   ]);
   const operator = deployments.ok ? deployments.value.find(isOperator) : undefined;
-  const rights = await operatorRights(reader, operator, links.some(hasFlatMembers));
+  const read = await joint;
+  const config = operatorConfig(operator);
+  const imports = config?.serviceImports === true && read.serviceImports.ok ? read.serviceImports.value : undefined;
+  const rights = await operatorRights(reader, operator, askedBy(links, imports ?? []));
   return {
     ...scope,
-    ...(await joint),
+    ...read,
     ...found,
     now,
     server: reader.server,
@@ -165,9 +169,9 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     extensionNamespace,
     linkerd,
     crd,
-    gatewayAccess: operatorConfig(operator)?.gatewayAccess,
-    servesFailovers: operatorConfig(operator)?.failover,
-    mcs: mcs.ok ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports, crds: mcs.value } } : mcs,
+    gatewayAccess: config?.gatewayAccess,
+    servesFailovers: config?.failover,
+    mcs: mcs.ok ? { ok: true, value: { isServed: config?.serviceImports, crds: mcs.value } } : mcs,
     links: allLinks.ok ? { ok: true, value: links } : allLinks,
     deployments,
     pods,
@@ -204,6 +208,20 @@ const listServed = async <T extends KubeObject>(
 /** Whether a Service of the target is to join a federated Service on a flat network. */
 export const hasFlatMembers = ({ settings, target }: LinkFacts): boolean =>
   settings?.federation === 'flat' && target?.members.ok === true && target.members.value.length > 0;
+
+/**
+ * What the operator needs for the Links.
+ * @param imports the ServiceImports that it serves. A headless one needs no credentials of Linkerd
+ */
+export const askedBy = (links: readonly LinkFacts[], imports: readonly ServiceImport[]): AskedByLinks => {
+  const hasImports = imports.some(({ metadata }) => Annotation.derivedService in (metadata.annotations ?? {}));
+  const importsFlat = ({ settings }: LinkFacts): boolean =>
+    hasImports && settings?.importsThrough === 'flat' && settings.serviceExports;
+  return {
+    flat: links.some((link) => hasFlatMembers(link) || importsFlat(link)),
+    createsNamespaces: links.some(({ settings }) => settings?.enableNamespaceCreation === true),
+  };
+};
 
 const isNamed = ({ namespace, name }: LinkObject['metadata'], scope: Scope): boolean =>
   name === scope.link && namespace === scope.namespace;

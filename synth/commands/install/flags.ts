@@ -23,6 +23,8 @@ export interface SettingFlags {
   readonly sourceNetworks?: readonly string[];
   /** Whether the operator may keep Linkerd's copies of credentials, which a flat network needs. */
   readonly flat?: boolean;
+  /** Whether the operator may create namespaces, for Links that have them created. */
+  readonly grantNamespaceCreation?: boolean;
   readonly gatewayAccess?: GatewayAccess;
   readonly gatewayTcp?: GatewayTcp;
 }
@@ -63,6 +65,13 @@ const addSettingFlags = (command: Command): Command =>
     .option('--source-networks <cidrs>', 'networks that clients of the gateway connect from (default: all)', listOf)
     .addOption(
       trueOrFalse('--flat', "whether the operator may keep Linkerd's credentials, which a flat network needs", 'none'),
+    )
+    .addOption(
+      trueOrFalse(
+        '--grant-namespace-creation',
+        'whether the operator may create namespaces, for Links that have them created',
+        'none',
+      ),
     )
     .addOption(
       new Option(

@@ -58,13 +58,13 @@ export const installedProps = (namespace: string, settings: Settings): Multiclus
 /** Operator and CRD always: Links are made later, and so are the Secrets that they name. */
 const propsOf = (
   namespace: string,
-  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, flat = false, ...access }: Settings,
+  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, flat = false, ...rest }: Settings,
   { props: values }: ReadValues,
   domains: Domains | undefined,
 ): MulticlusterProps => {
   const { trustDomain, clusterDomain = Default.clusterDomain } = domains ?? {};
   const base: MulticlusterProps = { namespace, linkerdNamespace, trustDomain, sourceNetworks, crd: true };
-  const { gatewayAccess, gatewayTcp } = access;
+  const { grantNamespaceCreation, gatewayAccess, gatewayTcp } = rest;
   const chosen = mergedProps(ha ? HA : {}, values);
   const { operator } = chosen;
   return {
@@ -77,6 +77,7 @@ const propsOf = (
       image,
       credentialsSecrets: 'any',
       flat,
+      grantNamespaceCreation,
       gatewayTcp,
       // Only who writes the policy of the gateway needs the domain.
       ...(gatewayAccess !== undefined && {
@@ -117,6 +118,7 @@ const FLAG_OF_PROP: Readonly<Record<string, string>> = {
   namespace: '--namespace',
   sourceNetworks: '--source-networks',
   linkerdNamespace: '--linkerd-namespace',
+  'operator.grantNamespaceCreation': '--grant-namespace-creation',
   'operator.gatewayAccess': '--gateway-access',
   'operator.gatewayTcp': '--gateway-tcp',
 };

@@ -23,6 +23,8 @@ export interface Settings {
   readonly sourceNetworks?: readonly string[] | undefined;
   /** Whether the operator may keep Linkerd's copies of credentials. @default false */
   readonly flat?: boolean | undefined;
+  /** Whether the operator may create namespaces, for Links that have them created. @default false */
+  readonly grantNamespaceCreation?: boolean | undefined;
   /** Who may come through the gateway. @default - whoever may by the policy that there is */
   readonly gatewayAccess?: GatewayAccess | undefined;
   /** Who may open connections through it that Linkerd does not look into. @default none */
@@ -53,6 +55,7 @@ export const settingsOf = async (
   values: flags.values === undefined ? before.values : await loadValues(flags.values),
   sourceNetworks: flags.sourceNetworks ?? before.sourceNetworks,
   flat: flags.flat ?? before.flat,
+  grantNamespaceCreation: flags.grantNamespaceCreation ?? before.grantNamespaceCreation,
   gatewayAccess: flags.gatewayAccess ?? before.gatewayAccess,
   gatewayTcp: flags.gatewayTcp ?? before.gatewayTcp,
 });
@@ -83,7 +86,7 @@ export const readRecord = ({ data }: RecordObject): InstallRecord => {
 /** Reports whether two settings are the same. */
 export const isSame = (one: Settings, other: Settings): boolean => text(one) === text(other);
 
-const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, flat, ...access }: Settings): string =>
+const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, flat, ...rest }: Settings): string =>
   JSON.stringify([
     image,
     ha ?? false,
@@ -92,6 +95,7 @@ const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, fl
     values ?? {},
     sourceNetworks ?? [],
     flat ?? false,
-    access.gatewayAccess ?? 'unset',
-    access.gatewayTcp ?? 'none',
+    rest.grantNamespaceCreation ?? false,
+    rest.gatewayAccess ?? 'unset',
+    rest.gatewayTcp ?? 'none',
   ]);

@@ -858,4 +858,28 @@ export const COMMANDS: readonly Defect[] = [
     find: 'isMirrorNamespace(namespace, scope) ||',
     replace: 'isMirrorNamespace(namespace, { ...scope, mirrorNamespaces: undefined }) ||',
   },
+  {
+    file: 'synth/commands/check/operator-rights.ts',
+    tests: ['test/synth/commands/check/operator-rights.test.ts'],
+    name: 'L278 check asks for the right to create namespaces by the settings of the operator alone',
+    rule: 'L278',
+    find: 'config.enableNamespaceCreation || createsNamespaces',
+    replace: 'config.enableNamespaceCreation',
+  },
+  {
+    file: 'synth/commands/check/survey.ts',
+    tests: ['test/synth/commands/check/operator-rights.test.ts'],
+    name: 'L278 check asks for the right to see credentials of Linkerd for members alone',
+    rule: 'L278',
+    find: 'hasFlatMembers(link) || importsFlat(link)',
+    replace: 'hasFlatMembers(link)',
+  },
+  {
+    file: 'synth/commands/install/manifests.ts',
+    tests: ['test/synth/commands/install/manifests.test.ts'],
+    name: 'L278 install gives no operator the right to create namespaces for Links',
+    rule: 'L278',
+    find: 'grantNamespaceCreation, gatewayTcp,',
+    replace: 'gatewayTcp,',
+  },
 ];

@@ -1418,4 +1418,14 @@ export const FOUND: readonly Fault[] = [
     outside:
       'a pod changes its name in one pass, and no plan stops the operator and what it knows in between; claims.test.ts',
   },
+  {
+    rule: 'L278',
+    by: 'a reading of the code',
+    defects: [
+      'L278 check asks for the right to create namespaces by the settings of the operator alone',
+      'L278 check asks for the right to see credentials of Linkerd for members alone',
+      'L278 install gives no operator the right to create namespaces for Links',
+    ],
+    outside: 'they are commands; operator-rights.test.ts, manifests.test.ts, upgrade.test.ts',
+  },
 ];

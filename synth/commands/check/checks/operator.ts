@@ -6,6 +6,7 @@ import type { Heartbeat } from '../heartbeat.ts';
 import { byInstall, byKubectl, byLinkspan, operatorLog, operatorPods } from '../../common/remedies.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { type Deployment, type Pod, running } from '../objects.ts';
+import type { Right } from '../reader.ts';
 import { isOperator, type LinkFacts, type Survey } from '../survey.ts';
 import { lackingRights } from './credentials.ts';
 import { PROXY_CHECKS } from './proxies.ts';
@@ -154,6 +155,10 @@ const besideFindings = (deployment: Deployment, survey: Survey): readonly Findin
 export const imageVersion = (image: string): string | undefined =>
   /:v?(\d+\.\d+\.\d+(?:-[\w.]+)?)(?:@|$)/.exec(image)?.[1];
 
+/** Reports whether a right is one of those to create namespaces; the operator lists and watches them anyhow. */
+const isCreating = ({ resource, verb }: Right): boolean =>
+  resource === 'namespaces' && verb !== 'list' && verb !== 'watch';
+
 export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
   {
     id: 'operator-installed',
@@ -214,7 +219,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     means:
       'The ServiceAccount of the operator lacks a right that it needs with its arguments. [rights.md](rights.md) says what each is for.',
     remedy:
-      'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders. A right in the namespace of the control plane comes with `--flat`, or with the prop `flat`.',
+      'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders. A right in the namespace of the control plane comes with `--flat`, or with the prop `flat`; the right to create namespaces with `--grant-namespace-creation`, or with `grantNamespaceCreation`.',
     judge: (survey) => {
       const { operatorRights, namespace, linkerdNamespace } = survey;
       if (operatorRights === undefined) return skipped('there is no operator whose rights could be asked for');
@@ -224,15 +229,22 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
           warning(object, `its rights are not checked: ${operatorRights.why}`, 'use a context of an administrator'),
         ]);
       }
-      const { true: discovery = [], false: others = [] } = Object.groupBy(operatorRights.value, ({ right }) =>
-        right.namespace === linkerdNamespace ? 'true' : 'false',
+      const { discovery, namespaces, others } = Object.groupBy(operatorRights.value, ({ right }) =>
+        right.namespace === linkerdNamespace ? 'discovery' : isCreating(right) ? 'namespaces' : 'others',
       );
+      const again = (...flags: readonly string[]): string =>
+        `write its roles again: ${byLinkspan(survey, 'upgrade', ...flags, '--apply')}`;
       return judged([
-        ...lackingRights(object, others, `write its roles again: ${byLinkspan(survey, 'upgrade', '--apply')}`),
+        ...lackingRights(object, others ?? [], again()),
         ...lackingRights(
           object,
-          discovery,
-          `write its roles again: ${byLinkspan(survey, 'upgrade', '--flat', '--apply')}, or set the prop flat; or have federated Services lead through gateways: spec.federation of the Links`,
+          namespaces ?? [],
+          `${again('--grant-namespace-creation')}, or set the prop grantNamespaceCreation; or create the namespaces yourself, and leave enableNamespaceCreation out of the Links`,
+        ),
+        ...lackingRights(
+          object,
+          discovery ?? [],
+          `${again('--flat')}, or set the prop flat; or have federated Services and ServiceImports lead through gateways: spec.federation of the Links`,
         ),
       ]);
     },

@@ -1,11 +1,16 @@
 /** H6: check asks for the rights that `MirrorOperator` grants, as the Deployment beside them says, and for no others. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MirrorOperator, type MirrorOperatorProps } from '../../../../constructs/index.ts';
 import { type ApiJson, render } from '../../../../constructs/rendered/render.ts';
+import type { LinkSettings } from '../../../../crds/index.ts';
+import type { ServiceImport } from '../../../../operator/mcs/objects.ts';
 import type { Deployment } from '../../../../synth/commands/check/objects.ts';
-import { operatorRights } from '../../../../synth/commands/check/operator-rights.ts';
+import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
+import { type AskedByLinks, operatorRights } from '../../../../synth/commands/check/operator-rights.ts';
 import { type Reader, type Right, rightText } from '../../../../synth/commands/check/reader.ts';
-import { read } from './facts.ts';
+import { runChecks } from '../../../../synth/commands/check/report.ts';
+import { askedBy } from '../../../../synth/commands/check/survey.ts';
+import { facts, linkFacts, read, target } from './facts.ts';
 
 interface Role extends ApiJson {
   readonly rules: readonly {
@@ -35,7 +40,7 @@ const granted = (objects: readonly ApiJson[]): readonly string[] =>
     ),
   );
 
-const asked = async (objects: readonly ApiJson[], flat: boolean): Promise<readonly string[]> => {
+const asked = async (objects: readonly ApiJson[], links: AskedByLinks): Promise<readonly string[]> => {
   const rights: Right[] = [];
   const reader = {
     may: async () => read(true),
@@ -45,7 +50,7 @@ const asked = async (objects: readonly ApiJson[], flat: boolean): Promise<readon
     },
   } as unknown as Reader;
   const deployment = objects.find(({ kind }) => kind === 'Deployment') as unknown as Deployment;
-  await operatorRights(reader, deployment, flat);
+  await operatorRights(reader, deployment, links);
   return rights.map(rightText);
 };
 
@@ -54,6 +59,7 @@ test.each<Partial<MirrorOperatorProps>>([
   { failover: false },
   { endpoints: 'slices', enableNamespaceCreation: true },
   { flat: true },
+  { grantNamespaceCreation: true },
   { mirrorNamespaces: ['shop', 'bank'], credentialsSecrets: ['cluster-credentials-west'] },
   {
     mirrorNamespaces: ['shop'],
@@ -66,5 +72,57 @@ test.each<Partial<MirrorOperatorProps>>([
   const objects = render((chart) => {
     new MirrorOperator(chart, 'operator', { image: 'linkspan:1', ...props });
   });
-  expect((await asked(objects, props.flat ?? false)).toSorted()).toEqual(granted(objects).toSorted());
+  const { flat = false, grantNamespaceCreation: createsNamespaces = false } = props;
+  expect((await asked(objects, { flat, createsNamespaces })).toSorted()).toEqual(granted(objects).toSorted());
+});
+
+test('no namespaces are created by an operator that is limited to some', async () => {
+  const objects = render((chart) => {
+    new MirrorOperator(chart, 'operator', { image: 'linkspan:1', mirrorNamespaces: ['shop'] });
+  });
+  const rights = await asked(objects, { flat: false, createsNamespaces: true });
+  expect(rights.toSorted()).toEqual(granted(objects).toSorted());
+});
+
+describe('Links ask (L278)', () => {
+  const linkOf = (changed: Partial<LinkSettings>) => {
+    const facts = linkFacts();
+    return { ...facts, settings: { ...(facts.settings as LinkSettings), ...changed } };
+  };
+  const imported = (type: 'ClusterSetIP' | 'Headless'): ServiceImport => ({
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      annotations: type === 'Headless' ? {} : { 'multicluster.kubernetes.io/derived-service': 'derived-web' },
+    },
+  });
+  test.each<[string, Partial<LinkSettings>, readonly ServiceImport[], Partial<AskedByLinks>]>([
+    ['nothing', {}, [imported('ClusterSetIP')], {}],
+    ['for namespaces', { enableNamespaceCreation: true }, [], { createsNamespaces: true }],
+    ['for none', { enableNamespaceCreation: false }, [], {}],
+    ["for Linkerd's credentials, to import", { importsThrough: 'flat' }, [imported('ClusterSetIP')], { flat: true }],
+    ['not if pods are imported', { importsThrough: 'flat' }, [imported('Headless')], {}],
+    ['not if nothing is', { importsThrough: 'flat' }, [], {}],
+    ['not if the Link does not', { importsThrough: 'flat', serviceExports: false }, [imported('ClusterSetIP')], {}],
+  ])('%s', (_, link, imports, needed) => {
+    expect(askedBy([linkFacts(), linkOf(link)], imports)).toEqual({ flat: false, createsNamespaces: false, ...needed });
+  });
+
+  test('for the rights of members of a federated Service', () => {
+    const member = { ...linkOf({ federation: 'flat' }), target: target({ members: read(['shop/web']) }) };
+    expect(askedBy([member], []).flat).toBe(true);
+  });
+
+  test.each<[Right, RegExp]>([
+    [
+      { verb: 'create', group: '', resource: 'namespaces' },
+      /^write its roles again: `.* upgrade --grant-namespace-cr.*`,/,
+    ],
+    [{ verb: 'watch', group: '', resource: 'namespaces' }, /^write its roles again: `.* upgrade --apply .*`$/],
+    [{ verb: 'list', group: '', resource: 'secrets', namespace: 'linkerd' }, /^write its roles again: `.* --flat .*`,/],
+  ])('%j is given by', (right, remedy) => {
+    const operatorRights = read([{ right, granted: read(false) }]);
+    const { findings } = runChecks(CHECKS, facts({ operatorRights })).find(({ id }) => id === 'operator-rights') ?? {};
+    expect(findings?.map((finding) => finding.remedy)).toEqual([expect.stringMatching(remedy)]);
+  });
 });

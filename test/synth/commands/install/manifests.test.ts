@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApiJson } from '../../../../constructs/rendered/render.ts';
 import { CommandError } from '../../../../synth/commands/common/command-error.ts';
 import { installManifests } from '../../../../synth/commands/install/manifests.ts';
-import type { Settings } from '../../../../synth/commands/install/settings.ts';
+import { isSame, type Settings } from '../../../../synth/commands/install/settings.ts';
 
 const render = (settings: Partial<Settings> = {}, namespace = 'linkerd-multicluster'): readonly ApiJson[] =>
   installManifests(
@@ -60,6 +60,19 @@ test.each([
 ])('with flat %s, the operator has a Role in %j', (flat, namespaces) => {
   const roles = render({ flat }).filter(({ kind }) => kind === 'Role');
   expect(roles.map(({ metadata }) => metadata.namespace).toSorted()).toEqual(namespaces);
+});
+
+test('H6: Links may have namespaces created if the operator is given the right (L278)', () => {
+  const isGranted = (settings: Partial<Settings>) =>
+    render(settings).some(
+      ({ kind, rules }) =>
+        kind === 'ClusterRole' && /namespaces"\],"verbs":\["get","create"/.test(JSON.stringify(rules)),
+    );
+  expect(isGranted({ grantNamespaceCreation: true })).toBe(true);
+  expect(isGranted({})).toBe(false);
+  expect(isSame({ linkerdNamespace: 'linkerd', grantNamespaceCreation: true }, { linkerdNamespace: 'linkerd' })).toBe(
+    false,
+  );
 });
 
 test.each<[readonly string[] | undefined, readonly string[], string | undefined]>([

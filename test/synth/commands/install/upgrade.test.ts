@@ -236,6 +236,22 @@ onEachBacking('linkspan upgrade', (backing) => {
       expect(await east.client.get(role)).toBeUndefined();
     });
 
+    test('gets the right to create namespaces by a flag, and keeps it (H6, L278)', { timeout: 30_000 }, async () => {
+      const role = objectRef('rbac.authorization.k8s.io/v1', 'ClusterRole', 'linkspan-operator');
+      const namespaces = async () => {
+        const { rules } = (await east.client.get(role)) as unknown as {
+          readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+        };
+        return rules.filter(({ resources }) => resources.includes('namespaces')).flatMap(({ verbs }) => verbs);
+      };
+      expect(await namespaces()).toEqual(['list', 'watch']);
+      await run('upgrade', '--grant-namespace-creation', '--apply');
+      await run('upgrade', '--apply');
+      expect((await namespaces()).toSorted()).toEqual(['create', 'get', 'list', 'patch', 'watch']);
+      await run('upgrade', '--grant-namespace-creation=false', '--wait=false', '--apply');
+      expect(await namespaces()).toEqual(['list', 'watch']);
+    });
+
     test('keeps rights that pods may use until those of the new settings run', { timeout: 30_000 }, async () => {
       const role = objectRef('rbac.authorization.k8s.io/v1', 'Role', 'linkspan-operator', 'linkerd');
       await run('upgrade', '--flat', '--apply');
