@@ -107,7 +107,8 @@ const usedBy = async (
   { namespace, linkerdNamespace }: UninstallFlags,
   { objects, isGatewayStaying, elsewhere }: Plan,
 ): Promise<Leftovers> => {
-  const [record, links, readers] = await Promise.all([
+  const [operator, record, links, readers] = await Promise.all([
+    cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }),
     findRecord(cluster, namespace),
     readLinks(cluster, namespace),
     readersOf(cluster, namespace),
@@ -117,8 +118,15 @@ const usedBy = async (
   const closing = isGatewayStaying ? objects.filter(isAccessPolicy) : [];
   const at = { namespace, linkerdNamespace: record?.settings.linkerdNamespace ?? linkerdNamespace };
   const left = await leftovers(cluster, at, links, elsewhere);
+  // It would run on, without its rights.
+  const running = objects.length === 0 || operator === undefined || isOurs(operator) ? [] : [operator];
   const problems = [
     ...(objects.length === 0 ? elsewhereProblems(cluster, elsewhere) : []),
+    ...running.map(({ metadata }) => ({
+      object: cluster.title(DEPLOYMENTS.kind, metadata),
+      reason: 'was not made by linkspan install, and needs what would be deleted',
+      remedy: 'delete it where its manifests are kept, and run the command again',
+    })),
     ...closing.slice(0, 1).map(({ of, object }) => ({
       object: cluster.title(of.kind, object.metadata),
       reason: 'is of the policy that admits clients to a gateway that stays: without it, everyone is refused',

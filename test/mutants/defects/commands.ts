@@ -882,4 +882,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'grantNamespaceCreation, gatewayTcp,',
     replace: 'gatewayTcp,',
   },
+  {
+    file: 'synth/commands/install/uninstall.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L279 uninstall takes the rights of an operator that others have made',
+    rule: 'L279',
+    find: 'objects.length === 0 || operator === undefined || isOurs(operator)',
+    replace: 'true',
+  },
 ];

@@ -1428,4 +1428,10 @@ export const FOUND: readonly Fault[] = [
     ],
     outside: 'they are commands; operator-rights.test.ts, manifests.test.ts, upgrade.test.ts',
   },
+  {
+    rule: 'L279',
+    by: 'a reading of the code',
+    defects: ['L279 uninstall takes the rights of an operator that others have made'],
+    outside: 'it is a command; uninstall.test.ts',
+  },
 ];

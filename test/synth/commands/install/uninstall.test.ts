@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { routeAuthorization } from '../../../../operator/access/objects.ts';
-import { LinkApi } from '../../../../crds/wire.ts';
+import { Label, LinkApi } from '../../../../crds/wire.ts';
 import { requireBinary } from '../../../cluster/real/binaries.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
@@ -364,6 +364,32 @@ onEachBacking('linkspan uninstall', (backing) => {
     },
   );
 
+  test(
+    'is refused beside an operator that others have made, until it is gone (L279)',
+    { timeout: 60_000 },
+    async () => {
+      await run('install', IMAGE, '--apply');
+      const operator = ref('apps/v1', 'Deployment', 'linkspan-operator');
+      const { metadata, ...rest } = (await east.client.get(operator))!;
+      const { [Label.managedBy]: _, ...labels } = metadata.labels ?? {};
+      const { name, namespace: inside } = metadata;
+      await east.client.delete(operator);
+      await east.client.create({ ...rest, metadata: { name, namespace: inside, labels } } as ObjectRef);
+
+      const refused = await run('uninstall', '--apply');
+      expect(refused.stderr).toBe(
+        'error: Deployment linkerd-multicluster/linkspan-operator of east: was not made by linkspan install, and needs what would be deleted (delete it where its manifests are kept, and run the command again)\n',
+      );
+      expect(refused.code).toBe(1);
+      expect(await east.client.get(ref('v1', 'ServiceAccount', 'linkspan-operator'))).toBeDefined();
+
+      await east.client.delete(operator);
+      const { code, stderr } = await run('uninstall', '--apply');
+      expect(code, stderr).toBe(0);
+      await asBefore();
+    },
+  );
+
   test('leaves the namespace that a user has made as it was', { timeout: 60_000 }, async () => {
     const own = { ...namespace(NAMESPACE), metadata: { name: NAMESPACE, labels: { team: 'mesh' } } };
     await east.client.apply(own);
@@ -394,7 +420,7 @@ onEachBacking('linkspan uninstall', (backing) => {
     await east.client.patch(lease, { spec: { holderIdentity: 'local-mirror' } }, { fieldManager: 'controller' });
     const annotations = { 'linkerd.io/created-by': 'linkerd/cli edge-26.8.1' };
     await east.client.patch(gateway, {
-      metadata: { labels: { 'app.kubernetes.io/managed-by': 'linkspan' }, annotations },
+      metadata: { labels: { [Label.managedBy]: 'linkspan' }, annotations },
     });
 
     const { code, stderr } = await run('uninstall', '--apply');
