@@ -10,7 +10,7 @@ import type { ServiceExport } from '../../operator/target/read/mcs-objects.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { brokenRules, byAge, conflictsOf, type Seniority } from '../operator/mcs/statement.ts';
 import type { Content } from './cluster.ts';
-import { type LinkName, TARGET_OF, type TargetName } from './command.ts';
+import { CLUSTER_OF, type LinkName, TARGET_OF, type TargetName } from './command.ts';
 import type { History } from './history.ts';
 import {
   all,
@@ -32,6 +32,7 @@ import {
 } from './import-objects.ts';
 import { verdictOn } from './import-policy.ts';
 import { ours } from './import-users.ts';
+import { LINK_API } from './link-users.ts';
 import type { LinkState, SourceState } from './oracle.ts';
 import { SECOND_NAMESPACE } from './operators.ts';
 
@@ -92,6 +93,7 @@ function problemsOf(
   );
   if (!source.namespaces.has(namespace))
     return left.map(() => 'something is left in a namespace that is not there (K2)');
+  if (mayBeUnrecorded(observed, stage)) return exportProblems(observed, stage);
   const isForeign = live !== undefined && importOf({ ...SERVICE_IMPORT, ...live } as KubeObject) === undefined;
   const exported = exportProblems(observed, stage);
   // What there is beside somebody's own stays as it is.
@@ -117,6 +119,21 @@ function problemsOf(
   const found = orders.map((seniority) => brokenRules(given, given, seniority));
   const broken = found.some((each) => each.length === 0) ? [] : found[0]!;
   return [...broken, ...exported, ...(live === undefined ? [] : importedProblems(given, live))];
+}
+
+/**
+ * Whether all that is there may be of clusters of which nothing tells whether they have a Link: there is no Link at all, and the
+ * Leases of theirs were those of Linkerd's controllers, so that no record of ours is left. It stays (K5).
+ */
+function mayBeUnrecorded({ live, derived, podServices, imported, local }: ObservedImport, { east, history }: Place) {
+  if (east.list(LINK_API, 'Link').length > 0 || local.serviceExport !== undefined) return false;
+  const linkerds = history.commands.flatMap((command) =>
+    command.do === 'linkerd' && command.act === 'start' ? [CLUSTER_OF[command.link]] : [],
+  );
+  const clusters = [live, derived, ...podServices, ...imported].flatMap((each) =>
+    each === undefined ? [] : clustersIn(each as unknown as KubeObject),
+  );
+  return clusters.length > 0 && clusters.every((cluster) => linkerds.includes(cluster));
 }
 
 /**
