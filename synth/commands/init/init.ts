@@ -11,6 +11,7 @@ import {
   loadSourceKubeconfig,
   kubeconfigServer,
 } from '../../../operator/kube/access/kubeconfig.ts';
+import { TerminalError } from '../../../operator/kube/errors.ts';
 import { parseClusterFile } from '../../cluster-file/cluster-file.ts';
 import { note, print } from '../../print.ts';
 import {
@@ -88,13 +89,23 @@ const nextSteps = (
   }),
 ];
 
-/** Those that are given, else all; of several that lead to one API server, the first. */
+/** Those that are given, else all that lead to a cluster; of several that lead to one API server, the first. */
 const contextsOf = ({ context: given, kubeconfig }: InitFlags): readonly string[] => {
   const contexts = given ?? kubeconfigContexts(kubeconfig);
   const byServer = new Map<string, string>();
   const problems: Problem[] = [];
+  let stale: TerminalError | undefined;
   for (const context of contexts) {
-    const { server } = kubeconfigServer(loadSourceKubeconfig({ kubeconfig, context }));
+    let server: string;
+    try {
+      ({ server } = kubeconfigServer(loadSourceKubeconfig({ kubeconfig, context })));
+    } catch (error) {
+      // A kubeconfig keeps contexts of clusters that are long gone.
+      if (given !== undefined || !(error instanceof TerminalError)) throw error;
+      note(`context ${context} is left out: ${error.message}`);
+      stale = error;
+      continue;
+    }
     const other = byServer.get(server);
     if (other === undefined) byServer.set(server, context);
     else if (given === undefined) note(`context ${context} is left out: it leads to the API server of ${other}`);
@@ -106,6 +117,7 @@ const contextsOf = ({ context: given, kubeconfig }: InitFlags): readonly string[
       });
   }
   refuseProblems(problems, ExitCode.usage);
+  if (byServer.size === 0 && stale !== undefined) throw stale;
   return [...byServer.values()];
 };
 

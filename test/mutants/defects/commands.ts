@@ -890,4 +890,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'objects.length === 0 || operator === undefined || isOurs(operator)',
     replace: 'true',
   },
+  {
+    file: 'synth/commands/init/init.ts',
+    tests: ['test/synth/commands/init/init.test.ts'],
+    name: 'L280 init ends at a context whose cluster is gone from the kubeconfig',
+    rule: 'L280',
+    find: 'given !== undefined || !(error instanceof TerminalError)',
+    replace: 'true',
+  },
 ];

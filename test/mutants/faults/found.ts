@@ -1434,4 +1434,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L279 uninstall takes the rights of an operator that others have made'],
     outside: 'it is a command; uninstall.test.ts',
   },
+  {
+    rule: 'L280',
+    by: 'a reading of the code',
+    defects: ['L280 init ends at a context whose cluster is gone from the kubeconfig'],
+    outside: 'it is a command; init.test.ts',
+  },
 ];

@@ -42,7 +42,12 @@ onEachBacking('linkspan init', (backing) => {
     const merged = {
       ...own,
       clusters: [...own.clusters, ...dead.clusters],
-      contexts: [...own.contexts, ...dead.contexts, { ...context, name: 'again' }],
+      contexts: [
+        ...own.contexts,
+        ...dead.contexts,
+        { ...context, name: 'again' },
+        { name: 'stale', context: { ...context?.context, cluster: 'deleted' } },
+      ],
       users: [...own.users, ...dead.users],
     };
     await writeFile(kubeconfig, JSON.stringify(merged));
@@ -62,6 +67,7 @@ onEachBacking('linkspan init', (backing) => {
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: `${file}: 2 clusters, 3 decisions are left to you\n` });
     expect(stderr.split('\n')).toEqual([
       'note: context again is left out: it leads to the API server of east',
+      `note: context stale is left out: kubeconfig ${kubeconfig}: context "stale" names cluster "deleted", which does not exist`,
       `note: ${file}: members[1]: clusterDomain and trustDomain, unless both are cluster.local`,
       `note: ${file}: members[1].gatewayAddresses: the addresses at which other clusters reach its gateway`,
       `note: ${file}: operator.image: an image that your clusters can pull`,
@@ -97,11 +103,31 @@ onEachBacking('linkspan init', (backing) => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
+  test('is refused where every context is stale (L280)', async () => {
+    const only = join(directory, 'stale');
+    const context = { cluster: 'deleted', user: 'east' };
+    const contexts = [
+      { name: 'a', context },
+      { name: 'b', context },
+    ];
+    await writeFile(only, JSON.stringify({ ...(parseYaml(east.kubeconfig) as object), contexts }));
+    const { code, stderr } = await linkspanHere(
+      'init',
+      `--kubeconfig=${only}`,
+      `--file=${join(directory, 'none.yaml')}`,
+    );
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^note: context a is left out: .*\nnote: context b .*\nerror: .* names cluster "deleted", which/,
+    );
+  });
+
   test.each<[readonly string[], string]>([
-    [['--context=north'], 'has no context "north" (it has east, west, again)'],
+    [['--context=north'], 'has no context "north" (it has east, west, again, stale)'],
     [['--context=east', '--context=again'], '--context: east and again lead to the same API server'],
     [['--context=east', '--image=not an image'], '--image: "not an image" must be'],
     [['--context=east', '--namespace=Mesh'], '--namespace: "Mesh" must be a valid DNS label'],
+    [['--context=east', '--context=stale'], 'context "stale" names cluster "deleted", which does not exist'],
     [['--kubeconfig=/nowhere'], 'kubeconfig /nowhere cannot be read'],
     [['--context=east', '--file=/nowhere/linkspan.yaml'], '/nowhere/linkspan.yaml: cannot be written: ENOENT'],
   ])('refuses %j', async (flags, message) => {
