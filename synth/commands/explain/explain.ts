@@ -4,7 +4,8 @@
  * from the source. The exit code is 0 if a ready address is reached by all that is explained, the client is admitted, and each
  * step was looked at; 1 otherwise.
  */
-import { federatedName } from '../../../crds/wire.ts';
+import { isDnsLabel } from '../../../crds/index.ts';
+import { Annotation, federatedName } from '../../../crds/wire.ts';
 import { type Service, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
@@ -21,7 +22,9 @@ import { type Facts, factsOf, isMirrorName, type ServiceRef } from './facts.ts';
 import { explainFederated, type FederationFacts, federationFactsOf } from './federated.ts';
 import type { ExplainFlags } from './flags.ts';
 import { explainImport, type ImportFacts, importFactsOf } from './imported.ts';
-import { explain as explanationOf } from './steps.ts';
+import { operatorSteps } from './operator-step.ts';
+import type { Step } from './step.ts';
+import { explain as explanationOf, type Explanation } from './steps.ts';
 
 /** Runs the command. Sets the exit code. */
 export const explain = (service: string, flags: ExplainFlags): Promise<void> =>
@@ -100,6 +103,12 @@ interface Scope extends ExplainFlags {
   readonly client: string | undefined;
 }
 
+/** The namespace of the operator that serves a ServiceImport, as far as the ServiceImport names one. */
+const servedFrom = ({ serviceImport }: ImportFacts, namespace: string): string => {
+  const named = serviceImport?.metadata.annotations?.[Annotation.operator];
+  return named !== undefined && isDnsLabel(named) ? named : namespace;
+};
+
 /** A ServiceImport, and who comes through the gateway to the Service that it is made of. */
 const explainClusterSet = async (
   source: Cluster,
@@ -108,9 +117,13 @@ const explainClusterSet = async (
   { namespace, client, linkerdNamespace }: Scope,
 ): Promise<readonly Explained[]> => {
   const facts = (await importFactsOf(source, ref)) ?? noImport(source, ref);
+  const before = facts.serviceImport === undefined ? [] : await operatorSteps(source, servedFrom(facts, namespace));
   const cluster = target?.context ?? '';
   const asked = { cluster, namespace, ref, linkerdNamespace, direct: undefined };
-  return [serviceImportOf(facts), ...(client === undefined ? [] : [await explainClient(target, { ...asked, client })])];
+  return [
+    serviceImportOf(facts, before),
+    ...(client === undefined ? [] : [await explainClient(target, { ...asked, client })]),
+  ];
 };
 
 const explainFrom = async (
@@ -127,13 +140,18 @@ const explainFrom = async (
     federationFactsOf(source, links, ref),
     importFactsOf(source, ref),
   ]);
-  const shown = relevant(all, ref, target === undefined, federation !== undefined || imported !== undefined);
+  const isJoint = federation !== undefined || imported !== undefined;
+  const [ofFederation, ofImport] = await Promise.all([
+    federation === undefined ? [] : operatorSteps(source, namespace),
+    imported === undefined ? [] : operatorSteps(source, servedFrom(imported, namespace)),
+  ]);
+  const shown = relevant(all, ref, target === undefined, isJoint);
   const byLinks = shown.length === 0 ? all : shown;
   const asked = client === undefined ? [] : byLinks.map((facts) => ({ ...askedOf(facts), client }));
   return [
     ...shown.map(mirrorOf),
-    ...(federation === undefined ? [] : [federatedServiceOf(federation)]),
-    ...(imported === undefined ? [] : [serviceImportOf(imported)]),
+    ...(federation === undefined ? [] : [federatedServiceOf(federation, ofFederation)]),
+    ...(imported === undefined ? [] : [serviceImportOf(imported, ofImport)]),
     ...(await Promise.all(asked.map((each) => explainClient(target, each)))),
   ];
 };
@@ -170,22 +188,28 @@ const mirrorOf = (facts: Facts): Explained => {
   };
 };
 
-const federatedServiceOf = (facts: FederationFacts): Explained => {
+/** With what there is to say of the operator. */
+const after = (before: readonly Step[], { steps, reached }: Explanation): Explanation => ({
+  steps: [...before, ...steps],
+  reached,
+});
+
+const federatedServiceOf = (facts: FederationFacts, before: readonly Step[]): Explained => {
   const { namespace, name } = facts.member;
   const federatedService = federatedName(name);
   return {
     title: `Federated Service ${namespace}/${federatedService} of ${facts.source.context}`,
     value: { namespace, name, federatedService },
-    ...toAddresses(explainFederated(facts)),
+    ...toAddresses(after(before, explainFederated(facts))),
   };
 };
 
-const serviceImportOf = (facts: ImportFacts): Explained => {
+const serviceImportOf = (facts: ImportFacts, before: readonly Step[]): Explained => {
   const { namespace, name } = facts.ref;
   return {
     title: `ServiceImport ${namespace}/${name} of ${facts.source.context}`,
     value: { namespace, name, serviceImport: name },
-    ...toAddresses(explainImport(facts)),
+    ...toAddresses(after(before, explainImport(facts))),
   };
 };
 

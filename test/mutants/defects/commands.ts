@@ -898,4 +898,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'given !== undefined || !(error instanceof TerminalError)',
     replace: 'true',
   },
+  {
+    file: 'synth/commands/explain/operator-step.ts',
+    tests: ['test/synth/commands/explain/several.test.ts'],
+    name: 'L281 explain believes what a dead operator says of what belongs to no one Link',
+    rule: 'L281',
+    find: 'if (unserved === undefined) return [];',
+    replace: 'if (unserved?.reason !== "NotKnown") return [];',
+  },
 ];

@@ -1440,4 +1440,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L280 init ends at a context whose cluster is gone from the kubeconfig'],
     outside: 'it is a command; init.test.ts',
   },
+  {
+    rule: 'L281',
+    by: 'a reading of the code',
+    defects: ['L281 explain believes what a dead operator says of what belongs to no one Link'],
+    outside: 'it is a command; several.test.ts',
+  },
 ];

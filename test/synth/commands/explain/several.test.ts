@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually } from '../../../cluster/workload/index.ts';
-import { EXPORTED, service } from '../../../support/builders.ts';
+import { EXPORTED, objectRef, service } from '../../../support/builders.ts';
 import { installMcs, McsView, podSlices, serviceExport } from '../../../support/mcs.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
@@ -13,6 +13,7 @@ import { linkspan, type Outcome } from '../../linkspan.ts';
 onEachBacking('linkspan explain, of a mirror and of a ServiceImport', (backing) => {
   let clusters: TwoClusters;
   let directory: string;
+  let operator: ReturnType<TwoClusters['operator']>;
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing });
@@ -23,7 +24,7 @@ onEachBacking('linkspan explain, of a mirror and of a ServiceImport', (backing) 
     for (const each of podSlices('web', [{ ip: '10.244.0.1' }], { labels: EXPORTED })) await clusters.west.apply(each);
     await clusters.west.apply(serviceExport('web'));
     await clusters.link();
-    clusters.operator();
+    operator = clusters.operator();
     const view = new McsView(clusters.east);
     await eventually('it is imported', async () => (await view.serviceImport('web'))?.spec.ips?.length === 1);
     await eventually('it is reported', async () => (await clusters.mirrorCondition('web'))?.reason === 'NameConflict');
@@ -57,6 +58,34 @@ onEachBacking('linkspan explain, of a mirror and of a ServiceImport', (backing) 
       const lost = await explain('lost.shop.svc.clusterset.local');
       expect(lost.stdout).toContain('ServiceImport shop/lost is not in east: no cluster exports it validly');
       expect(lost.code).toBe(1);
+    },
+  );
+
+  test(
+    'says when no operator keeps what it explains, or one in another namespace is to (L281)',
+    { timeout: 30_000 },
+    async () => {
+      const name = 'web.shop.svc.clusterset.local';
+      const before = await explain(name);
+      expect(before.stdout).not.toContain('operator');
+      await operator.stop();
+      const stopped = '‼ operator  no operator holds its Lease: what it reports may be old\n';
+      const byName = await explain(name);
+      expect(byName.stdout).toContain(`ServiceImport shop/web of east\n${stopped}`);
+      expect(byName.stdout).toMatch(
+        /see whether the operator runs: `kubectl .* -n linkerd-multicluster get deployments,pods`/,
+      );
+      expect(byName.code).toBe(0);
+      const all = await explain('shop/web');
+      expect(all.stdout).toContain(`ServiceImport shop/web of east\n${stopped}`);
+      const serviceImport = objectRef('multicluster.x-k8s.io/v1beta1', 'ServiceImport', 'web', 'shop');
+      for (const [named, namespace] of [
+        ['mesh', 'mesh'],
+        ['../secrets', 'linkerd-multicluster'],
+      ] as const) {
+        await clusters.east.patch(serviceImport, { metadata: { annotations: { 'linkspan.dev/operator': named } } });
+        expect((await explain(name)).stdout).toContain(` -n ${namespace} get deployments,pods`);
+      }
     },
   );
 });
