@@ -62,7 +62,7 @@ export class FailoverReport {
       onWritten: (written, before) => {
         if (readStatus(written.status).operator === undefined) this.#unmarked.add(keyOf(written));
         else this.#upgraded();
-        store.wrote(written, before);
+        store.wroteStatus(written, before);
       },
     });
   }

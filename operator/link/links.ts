@@ -45,7 +45,10 @@ export type Served = ReadonlyMap<string, string>;
 export type Assignment =
   /** A valid Link has the cluster, and is served. */
   | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
-  /** An invalid Link has the cluster. The operator continues to serve it with its last valid spec (rule E7). */
+  /**
+   * An invalid Link has the cluster, or one that counts as invalid ({@link isExchanged}). The operator continues to serve
+   * it with its last valid spec (rule E7).
+   */
   | { readonly do: 'continue'; readonly link: LinkRead }
   /**
    * No Link has the cluster, but this invalid Link names it, and keeps the mirrors that another Link left (rule E9).

@@ -293,7 +293,7 @@ export class Manager {
       events,
       log,
       current: () => this.#objects.get(`${namespace}/${name}`),
-      wrote: (written, before) => this.#objects.wrote(written, before),
+      wrote: (written, before) => this.#objects.wroteStatus(written, before),
       onPruned: () => this.#reportPruning(name, link),
       statusPeriodMs: tuning.statusPeriodMs,
       mayWrite,

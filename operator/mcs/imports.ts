@@ -69,7 +69,12 @@ export class Imports implements ServiceImports, ImportListener {
       listener: this,
     });
     const { store } = this.#watched.kind;
-    this.#report = new ImportReport({ env, events, turn, wrote: (written, before) => store.wrote(written, before) });
+    this.#report = new ImportReport({
+      env,
+      events,
+      turn,
+      wrote: (written, before) => store.wroteStatus(written, before),
+    });
     this.#derivation = new ImportDerivation({
       env,
       watched: this.#watched.kind,

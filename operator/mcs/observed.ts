@@ -22,7 +22,6 @@ interface Party {
    * - The CRD of ServiceExports is missing in the cluster or has another version, or the operator may not read the
    *   ServiceExports of the cluster (rule K5).
    * - A deletion is held or unconfirmed (rules E6, A2).
-   * - The cluster is part of the ServiceImport, and its export is beyond the Link's limit on written bytes (rule E10).
    */
   readonly isKnown: boolean;
   /** The ServiceExport; absent if there is none, or it is not known. */
@@ -81,7 +80,10 @@ export interface TargetExporter extends Party {
   readonly isLinked?: boolean;
   /** Whether this export is within the Link's limit on the number of exports (rule E10). */
   readonly isAdmitted: boolean;
-  /** Whether this export is within the Link's limit on written bytes (rule E10). @default true */
+  /**
+   * Whether this export is within the Link's limit on written bytes (rule E10). If it is not, and the cluster is part of
+   * the ServiceImport, `decideImport` treats the exports of the cluster as not known. @default true
+   */
   readonly isWithinBytes?: boolean;
 }
 

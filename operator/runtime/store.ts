@@ -204,6 +204,17 @@ export class Store<T extends KubeObject> implements Lister<T> {
     if (part.writes.wrote(key, trimmed.metadata, basedOn?.metadata, sentMs)) this.#put(part, key, trimmed);
   }
 
+  /**
+   * Records an object as the API server answered our write of its status, made on the strength of `basedOn`. An answer
+   * in which anything else has changed is left to the watch, because the listener must learn of that change. A server
+   * that was restored from a backup may use a version again, for another content.
+   */
+  wroteStatus(object: T, basedOn: T): void {
+    const trimmed = this.#trim(object);
+    if (trimmed !== undefined && isDeepStrictEqual(besidesStatus(trimmed), besidesStatus(basedOn)))
+      this.wrote(object, basedOn);
+  }
+
   /** Records that our deletion of `object` was accepted: {@link StoreListener.freed}. */
   deleted(object: T): void {
     const key = keyOf(object);
@@ -308,4 +319,11 @@ const emptyPart = <T>(name: string | undefined): Part<T> => ({
   incomingBytes: 0,
   synced: false,
   writes: new OwnWrites(),
+});
+
+/** Returns an object without its status, and without the metadata that every write changes. */
+const besidesStatus = <T extends KubeObject>(object: T): object => ({
+  ...object,
+  status: undefined,
+  metadata: { ...object.metadata, resourceVersion: undefined, managedFields: undefined },
 });

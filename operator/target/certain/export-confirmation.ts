@@ -3,8 +3,8 @@
  * cluster for this one ServiceExport. If the ServiceExport does not exist, the operator asks whether ServiceExports can
  * be created. They cannot be created while their CRD is being deleted, and the deletion of a CRD removes all
  * ServiceExports before it removes the CRD. ServiceExports that vanished with their CRD count as gone only some time
- * after the CRD is back. If a list shows no ServiceExport at all, the same time passes before any counts as gone,
- * because they may have vanished with their CRD while the operator did not watch. Only list and discovery requests are
+ * after the CRD is back. If a list shows no ServiceExport at all, the same time passes before those count as gone
+ * that have not been seen since: they may have vanished with their CRD while the operator did not watch. Only list and discovery requests are
  * sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';

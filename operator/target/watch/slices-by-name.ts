@@ -27,8 +27,8 @@ export interface WatchedShard {
   readonly names: ReadonlySet<string>;
   readonly labelSelector: string;
   /**
-   * Bytes that all watches by name take together. A target can cause any number of such watches, so one limit applies
-   * to all of them (rule E10).
+   * Bytes that all watches of one `SlicesByName` take together. The target decides how many of them there are, so one
+   * limit applies to all (rule E10).
    */
   readonly shared: SharedBytes;
 }

@@ -261,4 +261,12 @@ export const RUNTIME: readonly Defect[] = [
     find: 'part.writes.isNewer(key, given.metadata)',
     replace: 'part.writes.isNewer(key, metadata)',
   },
+  {
+    file: 'operator/runtime/store.ts',
+    tests: ['test/operator/runtime/store.test.ts'],
+    name: 'L282 a store takes the answer to a status for the object, whatever else has changed',
+    rule: 'L282',
+    find: 'trimmed !== undefined && isDeepStrictEqual(besidesStatus(trimmed), besidesStatus(basedOn))',
+    replace: 'trimmed !== undefined',
+  },
 ];

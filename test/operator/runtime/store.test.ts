@@ -38,6 +38,35 @@ function setUp() {
 const version = (store: Store<KubeObject>, name: string): string | undefined =>
   store.get(`shop/${name}`)?.metadata.resourceVersion;
 
+describe('the answer to a write of a status', () => {
+  const withStatus = (resourceVersion: string, status: string, spec = 'a'): KubeObject =>
+    ({ ...object('a', resourceVersion), spec: { field: spec }, status: { is: status } }) as KubeObject;
+
+  it('is shown at once, without telling of it', () => {
+    const { store, changes } = setUp();
+    listed(store, withStatus('5', 'old'));
+    changes.length = 0;
+    store.wroteStatus(withStatus('6', 'new'), store.get('shop/a')!);
+    expect(store.get('shop/a')).toEqual(withStatus('6', 'new'));
+    expect(changes).toEqual([]);
+  });
+
+  it('is left to the watch if anything else has changed: a restored server gives versions again (L282)', () => {
+    for (const answer of [
+      withStatus('6', 'new', 'b'),
+      { ...withStatus('6', 'new'), ...object('a', '6', { app: 'x' }) },
+    ]) {
+      const { store, changes } = setUp();
+      listed(store, withStatus('5', 'old'));
+      changes.length = 0;
+      store.wroteStatus(answer, store.get('shop/a')!);
+      expect(version(store, 'a')).toBe('5');
+      listed(store, answer);
+      expect(changes).toEqual(['shop/a 5→6']);
+    }
+  });
+});
+
 describe('a store that is listed', () => {
   it('believes the list also where a version is the same: a restored server gives versions again (L55)', () => {
     const { store, changes } = setUp();
