@@ -27,6 +27,7 @@ import {
 } from '../../../operator/kube/objects.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
+import { recordedClusters } from '../../../operator/mcs/membership.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import { SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/read/mcs-objects.ts';
 import { type CredentialsRead, readCredentials } from '../common/credentials-secret.ts';
@@ -157,7 +158,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   const read = await joint;
   const config = operatorConfig(operator);
   const imports = config?.serviceImports === true && read.serviceImports.ok ? read.serviceImports.value : undefined;
-  const rights = await operatorRights(reader, operator, askedBy(links, imports ?? []));
+  const rights = await operatorRights(reader, operator, askedBy(links, imports ?? [], namespace));
   return {
     ...scope,
     ...read,
@@ -210,16 +211,27 @@ export const hasFlatMembers = ({ settings, target }: LinkFacts): boolean =>
   settings?.federation === 'flat' && target?.members.ok === true && target.members.value.length > 0;
 
 /**
- * What the operator needs for the Links.
- * @param imports the ServiceImports that it serves. A headless one needs no credentials of Linkerd
+ * What the operator in a namespace needs for its Links.
+ * @param imports ServiceImports of any operator. A headless one needs no credentials of Linkerd
  */
-export const askedBy = (links: readonly LinkFacts[], imports: readonly ServiceImport[]): AskedByLinks => {
-  const hasImports = imports.some(({ metadata }) => Annotation.derivedService in (metadata.annotations ?? {}));
-  const importsFlat = ({ settings }: LinkFacts): boolean =>
-    hasImports && settings?.importsThrough === 'flat' && settings.serviceExports;
+export const askedBy = (
+  links: readonly LinkFacts[],
+  imports: readonly ServiceImport[],
+  namespace: string,
+): AskedByLinks => {
+  const own = links.filter((link) => link.namespace === namespace);
+  const imported = new Set(
+    imports.flatMap((live) => {
+      const { name, annotations = {} } = live.metadata;
+      const isOwn = (annotations[Annotation.operator] ?? namespace) === namespace;
+      return isOwn && Annotation.derivedService in annotations ? recordedClusters({ name, live }) : [];
+    }),
+  );
+  const importsFlat = ({ settings, cluster }: LinkFacts): boolean =>
+    settings?.importsThrough === 'flat' && settings.serviceExports && imported.has(cluster);
   return {
-    flat: links.some((link) => hasFlatMembers(link) || importsFlat(link)),
-    createsNamespaces: links.some(({ settings }) => settings?.enableNamespaceCreation === true),
+    flat: own.some((link) => hasFlatMembers(link) || importsFlat(link)),
+    createsNamespaces: own.some(({ settings }) => settings?.enableNamespaceCreation === true),
   };
 };
 

@@ -120,11 +120,15 @@ export interface RefusedService {
   readonly mirror: string;
 }
 
+/** Gives an operator that `linkspan install` has made the right to create namespaces. */
+export const grantNamespaces = (place: Place): string =>
+  byLinkspan(place, 'upgrade', '--grant-namespace-creation', '--apply');
+
 /** What to do about a Service that is not mirrored, by the reason that the operator gives. */
 export const refusalRemedy = (place: Place, reason: string, { namespace, mirror }: RefusedService): string => {
   switch (reason) {
     case 'MissingNamespace':
-      return `create it: ${byKubectl(place, 'create', 'namespace', namespace)}; or set enableNamespaceCreation of the Link`;
+      return `create it: ${byKubectl(place, 'create', 'namespace', namespace)}; or let the operator do so, by enableNamespaceCreation of the Link and ${grantNamespaces(place)}`;
     case 'NamespaceNotAllowed':
       return 'add it to --mirror-namespaces of the operator, unless it is one of the system, or no longer export the Service';
     case 'NameConflict': {

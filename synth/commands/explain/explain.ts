@@ -6,7 +6,8 @@
  */
 import { isDnsLabel } from '../../../crds/index.ts';
 import { Annotation, federatedName } from '../../../crds/wire.ts';
-import { type Service, SERVICES } from '../../../operator/kube/objects.ts';
+import { type KubeObject, type Service, SERVICES } from '../../../operator/kube/objects.ts';
+import { isOfImport } from '../../../operator/mcs/membership.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
 import type { LinkObject } from '../common/link-object.ts';
@@ -103,11 +104,21 @@ interface Scope extends ExplainFlags {
   readonly client: string | undefined;
 }
 
-/** The namespace of the operator that serves a ServiceImport, as far as the ServiceImport names one. */
-const servedFrom = ({ serviceImport }: ImportFacts, namespace: string): string => {
-  const named = serviceImport?.metadata.annotations?.[Annotation.operator];
-  return named !== undefined && isDnsLabel(named) ? named : namespace;
+/** The namespace of the operator that an object names; undefined if it names none. */
+const namedOperator = (object: KubeObject | undefined): string | undefined => {
+  const named = object?.metadata.annotations?.[Annotation.operator];
+  return named !== undefined && isDnsLabel(named) ? named : undefined;
 };
+
+/** What there is to say of the operator that serves a ServiceImport, or is to make it: none serves somebody's own. */
+const stepsOfImport = async (
+  source: Cluster,
+  { serviceImport, ref }: ImportFacts,
+  namespace: string,
+): Promise<readonly Step[]> =>
+  serviceImport !== undefined && !isOfImport(ref.name, serviceImport)
+    ? []
+    : operatorSteps(source, namedOperator(serviceImport) ?? namespace);
 
 /** A ServiceImport, and who comes through the gateway to the Service that it is made of. */
 const explainClusterSet = async (
@@ -117,7 +128,7 @@ const explainClusterSet = async (
   { namespace, client, linkerdNamespace }: Scope,
 ): Promise<readonly Explained[]> => {
   const facts = (await importFactsOf(source, ref)) ?? noImport(source, ref);
-  const before = facts.serviceImport === undefined ? [] : await operatorSteps(source, servedFrom(facts, namespace));
+  const before = await stepsOfImport(source, facts, namespace);
   const cluster = target?.context ?? '';
   const asked = { cluster, namespace, ref, linkerdNamespace, direct: undefined };
   return [
@@ -142,8 +153,8 @@ const explainFrom = async (
   ]);
   const isJoint = federation !== undefined || imported !== undefined;
   const [ofFederation, ofImport] = await Promise.all([
-    federation === undefined ? [] : operatorSteps(source, namespace),
-    imported === undefined ? [] : operatorSteps(source, servedFrom(imported, namespace)),
+    federation && operatorSteps(source, namedOperator(federation.federated?.service) ?? namespace),
+    imported && stepsOfImport(source, imported, namespace),
   ]);
   const shown = relevant(all, ref, target === undefined, isJoint);
   const byLinks = shown.length === 0 ? all : shown;
@@ -194,7 +205,7 @@ const after = (before: readonly Step[], { steps, reached }: Explanation): Explan
   reached,
 });
 
-const federatedServiceOf = (facts: FederationFacts, before: readonly Step[]): Explained => {
+const federatedServiceOf = (facts: FederationFacts, before: readonly Step[] = []): Explained => {
   const { namespace, name } = facts.member;
   const federatedService = federatedName(name);
   return {
@@ -204,7 +215,7 @@ const federatedServiceOf = (facts: FederationFacts, before: readonly Step[]): Ex
   };
 };
 
-const serviceImportOf = (facts: ImportFacts, before: readonly Step[]): Explained => {
+const serviceImportOf = (facts: ImportFacts, before: readonly Step[] = []): Explained => {
   const { namespace, name } = facts.ref;
   return {
     title: `ServiceImport ${namespace}/${name} of ${facts.source.context}`,

@@ -4,32 +4,39 @@ import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { unservedJoint } from '../common/link-served.ts';
-import { ifAllowed, type Readable } from '../common/readable.ts';
+import { unservedBy } from '../common/lease.ts';
+import { type LinkWithLease, unservedJoint } from '../common/link-served.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { operatorPods } from '../common/remedies.ts';
 import { type Step, unknown, warning } from './step.ts';
 
 /**
- * Reads the Leases of an operator. Returns one step if what it has written and reported may be old, else none.
+ * Returns one step if what an operator has written and reported may be old, else none.
  * @param namespace that of the operator
  */
 export const operatorSteps = async (
-  source: Pick<Cluster, 'context' | 'kubeconfig' | 'list'>,
+  source: Pick<Cluster, 'context' | 'kubeconfig' | 'find' | 'list'>,
   namespace: string,
 ): Promise<readonly Step[]> => {
-  const [links, leases] = await Promise.all([
-    ifAllowed(() => source.list<LinkObject>(LINKS, { namespace })),
-    ifAllowed(() => source.list<Lease>(LEASES, { namespace })),
-  ]);
-  const leaseOf = (name: string): Readable<Lease | undefined> =>
-    'found' in leases ? { found: leases.found.find(({ metadata }) => metadata.name === name) } : leases;
-  const held = ('found' in links ? links.found : []).map((link) => ({
-    link,
-    lease: leaseOf(writeLeaseName(link.metadata.name)),
-  }));
-  const unserved = unservedJoint(leaseOf(OPERATOR_LEASE), held, Date.now());
+  const operators = await ifAllowed(() => source.find<Lease>(LEASES, { namespace, name: OPERATOR_LEASE }));
+  // One that elects no leader has no Lease of its own.
+  const isAlone = 'found' in operators && operators.found === undefined;
+  const links = isAlone ? await ifAllowed(() => heldLinks(source, namespace)) : { found: [] };
+  const unserved = 'found' in links ? unservedJoint(operators, links.found, Date.now()) : unservedBy(links, Date.now());
   if (unserved === undefined) return [];
   const state = unserved.reason === 'NotKnown' ? unknown : warning;
   const { kubeconfig, context } = source;
-  return [state('operator', unserved.message, operatorPods({ kubeconfig, context, namespace }))];
+  const remedy = operatorPods({ kubeconfig, context, namespace });
+  return [state('operator', `in namespace ${namespace}, ${unserved.message}`, remedy)];
+};
+
+const heldLinks = async (source: Pick<Cluster, 'list'>, namespace: string): Promise<readonly LinkWithLease[]> => {
+  const [links, leases] = await Promise.all([
+    source.list<LinkObject>(LINKS, { namespace }),
+    source.list<Lease>(LEASES, { namespace }),
+  ]);
+  return links.map((link) => {
+    const name = writeLeaseName(link.metadata.name);
+    return { link, lease: { found: leases.find(({ metadata }) => metadata.name === name) } };
+  });
 };

@@ -58,13 +58,13 @@ export const installedProps = (namespace: string, settings: Settings): Multiclus
 /** Operator and CRD always: Links are made later, and so are the Secrets that they name. */
 const propsOf = (
   namespace: string,
-  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, flat = false, ...rest }: Settings,
+  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, ...rest }: Settings,
   { props: values }: ReadValues,
   domains: Domains | undefined,
 ): MulticlusterProps => {
   const { trustDomain, clusterDomain = Default.clusterDomain } = domains ?? {};
   const base: MulticlusterProps = { namespace, linkerdNamespace, trustDomain, sourceNetworks, crd: true };
-  const { grantNamespaceCreation, gatewayAccess, gatewayTcp } = rest;
+  const { flat, grantNamespaceCreation, gatewayAccess, gatewayTcp } = rest;
   const chosen = mergedProps(ha ? HA : {}, values);
   const { operator } = chosen;
   return {
@@ -76,8 +76,9 @@ const propsOf = (
       ...operator,
       image,
       credentialsSecrets: 'any',
-      flat,
-      grantNamespaceCreation,
+      // Of a cluster file, what is not true follows from its Links.
+      ...(flat === true && { flat }),
+      ...(grantNamespaceCreation === true && { grantNamespaceCreation }),
       gatewayTcp,
       // Only who writes the policy of the gateway needs the domain.
       ...(gatewayAccess !== undefined && {

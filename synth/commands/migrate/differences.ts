@@ -36,9 +36,11 @@ export const linkDifferences = (
       '--type=merge',
       `--patch=${patch}`,
     );
+    const grant = linkspan(cluster, 'upgrade', '--grant-namespace-creation', `--namespace=${namespace}`, '--apply');
+    const granted = field === 'enableNamespaceCreation' && wanted ? `, with the right to do so, \`${grant}\`` : '';
     const [one, other] = wanted ? ["Linkerd's controller", 'the operator'] : ['the operator', "Linkerd's controller"];
     return [
-      `Link ${name}: ${one} mirrors ${what}, and ${other} does not: set it for the Link, \`${set}\`, or for the operator, ` +
+      `Link ${name}: ${one} mirrors ${what}, and ${other} does not: set it for the Link, \`${set}\`${granted}, or for the operator, ` +
         `${flagOf(field)}: ${value}: ${String(wanted)} in the values file of \`${upgrade(cluster, namespace)}\``,
     ];
   });

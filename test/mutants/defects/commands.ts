@@ -879,8 +879,8 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/install/manifests.test.ts'],
     name: 'L278 install gives no operator the right to create namespaces for Links',
     rule: 'L278',
-    find: 'grantNamespaceCreation, gatewayTcp,',
-    replace: 'gatewayTcp,',
+    find: '...(grantNamespaceCreation === true && { grantNamespaceCreation }),',
+    replace: '',
   },
   {
     file: 'synth/commands/install/uninstall.ts',

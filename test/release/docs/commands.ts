@@ -68,7 +68,8 @@ node of another. A values file wins over \`--ha\`, and \`--gateway\` over a valu
 \`--source-networks\` names the networks that clients of the gateway connect from, as the gateway sees them. Without it, the
 gateway is open to every network, of which the command warns. \`--flat\` gives the operator the right to see the credentials
 that Linkerd's control plane has in its own namespace: federated Services on a flat network need it, those through gateways,
-which are the default of \`link\`, do not.
+which are the default of \`link\`, do not. \`--grant-namespace-creation\` gives it the right to create namespaces, for Links
+with \`--enable-namespace-creation\`.
 
 Links are made later, and their credentials with them: the operator may read every Secret of the extension's namespace, by a
 Role there, and no Secret elsewhere. Keep other Secrets out of that namespace.

@@ -72,7 +72,7 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'The operator, with namespace creation',
-    text: 'With `enableNamespaceCreation: true` or `grantNamespaceCreation: true`, in addition to those above. `Multicluster` and `ClusterSet` set the latter where a Link has `enableNamespaceCreation: true`:',
+    text: 'With `enableNamespaceCreation: true` or `grantNamespaceCreation: true`, which is `--grant-namespace-creation` of `linkspan install`, in addition to those above. `Multicluster` and `ClusterSet` set the latter where a Link has `enableNamespaceCreation: true`:',
     grants: beyond(operator({ grantNamespaceCreation: true }), operator()),
   },
   {

@@ -84,11 +84,16 @@ const acceptFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | N
 };
 
 /** Rights that are not granted, or could not be asked for. */
-export const lackingRights = (object: string, rights: readonly Granted[], remedy: string): readonly Finding[] =>
+export const lackingRights = (
+  object: string,
+  rights: readonly Granted[],
+  remedy: string,
+  report = error,
+): readonly Finding[] =>
   rights.flatMap(({ right, granted }) => {
     if (!granted.ok)
       return [warning(object, `cannot ask for the right to ${rightText(right)}: ${granted.why}`, 'try again')];
-    return granted.value ? [] : [error(object, `may not ${rightText(right)}`, remedy)];
+    return granted.value ? [] : [report(object, `may not ${rightText(right)}`, remedy)];
   });
 
 const rightsFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {

@@ -227,7 +227,7 @@ export const MIRROR_CHECKS: readonly Check<Survey>[] = [
     title: 'the namespaces of mirrors exist',
     means: 'The namespace of an exported Service does not exist in the source, or the operator may not write there.',
     remedy:
-      'Create the namespace, have the operator create them (`--enable-namespace-creation`), or no longer export the Service.',
+      'Create the namespace, have the operator create them (`enableNamespaceCreation` of the Link, and `upgrade --grant-namespace-creation`), or no longer export the Service.',
   }),
   refused('mirror-services', {
     title: 'exported Services can be mirrored',

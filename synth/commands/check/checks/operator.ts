@@ -7,7 +7,7 @@ import { byInstall, byKubectl, byLinkspan, operatorLog, operatorPods } from '../
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { type Deployment, type Pod, running } from '../objects.ts';
 import type { Right } from '../reader.ts';
-import { isOperator, type LinkFacts, type Survey } from '../survey.ts';
+import { hasFlatMembers, isOperator, type LinkFacts, type Survey } from '../survey.ts';
 import { lackingRights } from './credentials.ts';
 import { PROXY_CHECKS } from './proxies.ts';
 
@@ -221,7 +221,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     remedy:
       'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders. A right in the namespace of the control plane comes with `--flat`, or with the prop `flat`; the right to create namespaces with `--grant-namespace-creation`, or with `grantNamespaceCreation`.',
     judge: (survey) => {
-      const { operatorRights, namespace, linkerdNamespace } = survey;
+      const { operatorRights, links, namespace, linkerdNamespace } = survey;
       if (operatorRights === undefined) return skipped('there is no operator whose rights could be asked for');
       const object = `ServiceAccount ${namespace}/${OPERATOR_NAME}`;
       if (!operatorRights.ok) {
@@ -239,12 +239,16 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
         ...lackingRights(
           object,
           namespaces ?? [],
-          `${again('--grant-namespace-creation')}, or set the prop grantNamespaceCreation; or create the namespaces yourself, and leave enableNamespaceCreation out of the Links`,
+          `${again('--grant-namespace-creation')}, or set the prop grantNamespaceCreation; or create the namespaces yourself, and set enableNamespaceCreation neither for Links nor for the operator`,
         ),
         ...lackingRights(
           object,
           discovery ?? [],
           `${again('--flat')}, or set the prop flat; or have federated Services and ServiceImports lead through gateways: spec.federation of the Links`,
+          // Without it, a ServiceImport does not say of which clusters Linkerd has no credentials.
+          links.ok && links.value.some((link) => link.namespace === namespace && hasFlatMembers(link))
+            ? error
+            : warning,
         ),
       ]);
     },

@@ -9,8 +9,9 @@ import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
 import { type AskedByLinks, operatorRights } from '../../../../synth/commands/check/operator-rights.ts';
 import { type Reader, type Right, rightText } from '../../../../synth/commands/check/reader.ts';
 import { runChecks } from '../../../../synth/commands/check/report.ts';
-import { askedBy } from '../../../../synth/commands/check/survey.ts';
-import { facts, linkFacts, read, target } from './facts.ts';
+import { askedBy, type LinkFacts } from '../../../../synth/commands/check/survey.ts';
+import { LINKS_NAMESPACE } from '../../../support/builders.ts';
+import { facts, found, linkFacts, read, target } from './facts.ts';
 
 interface Role extends ApiJson {
   readonly rules: readonly {
@@ -89,28 +90,65 @@ describe('Links ask (L278)', () => {
     const facts = linkFacts();
     return { ...facts, settings: { ...(facts.settings as LinkSettings), ...changed } };
   };
-  const imported = (type: 'ClusterSetIP' | 'Headless'): ServiceImport => ({
+  const imported = (
+    type: 'ClusterSetIP' | 'Headless',
+    changed: Readonly<Record<string, string>> = {},
+  ): ServiceImport => ({
     metadata: {
       name: 'web',
       namespace: 'shop',
-      annotations: type === 'Headless' ? {} : { 'multicluster.kubernetes.io/derived-service': 'derived-web' },
+      labels: { 'linkspan.dev/service-import': 'web' },
+      annotations: {
+        'linkspan.dev/exports': '/,west/',
+        ...(type === 'ClusterSetIP' && { 'multicluster.kubernetes.io/derived-service': 'derived-web' }),
+        ...changed,
+      },
     },
   });
+  const flat: Partial<LinkSettings> = { importsThrough: 'flat' };
   test.each<[string, Partial<LinkSettings>, readonly ServiceImport[], Partial<AskedByLinks>]>([
     ['nothing', {}, [imported('ClusterSetIP')], {}],
     ['for namespaces', { enableNamespaceCreation: true }, [], { createsNamespaces: true }],
     ['for none', { enableNamespaceCreation: false }, [], {}],
-    ["for Linkerd's credentials, to import", { importsThrough: 'flat' }, [imported('ClusterSetIP')], { flat: true }],
-    ['not if pods are imported', { importsThrough: 'flat' }, [imported('Headless')], {}],
-    ['not if nothing is', { importsThrough: 'flat' }, [], {}],
+    ["for Linkerd's credentials, to import", flat, [imported('ClusterSetIP')], { flat: true }],
+    ['not if pods are imported', flat, [imported('Headless')], {}],
+    ['not if nothing is', flat, [], {}],
+    ['not if another cluster is', flat, [imported('ClusterSetIP', { 'linkspan.dev/exports': 'north/' })], {}],
+    ['not if another operator does', flat, [imported('ClusterSetIP', { 'linkspan.dev/operator': 'mesh' })], {}],
+    [
+      'if this one does',
+      flat,
+      [imported('ClusterSetIP', { 'linkspan.dev/operator': LINKS_NAMESPACE })],
+      { flat: true },
+    ],
     ['not if the Link does not', { importsThrough: 'flat', serviceExports: false }, [imported('ClusterSetIP')], {}],
   ])('%s', (_, link, imports, needed) => {
-    expect(askedBy([linkFacts(), linkOf(link)], imports)).toEqual({ flat: false, createsNamespaces: false, ...needed });
+    expect(askedBy([linkFacts(), linkOf(link)], imports, LINKS_NAMESPACE)).toEqual({
+      flat: false,
+      createsNamespaces: false,
+      ...needed,
+    });
   });
 
   test('for the rights of members of a federated Service', () => {
     const member = { ...linkOf({ federation: 'flat' }), target: target({ members: read(['shop/web']) }) };
-    expect(askedBy([member], []).flat).toBe(true);
+    expect(askedBy([member], [], LINKS_NAMESPACE).flat).toBe(true);
+  });
+
+  test('nothing of an operator in another namespace', () => {
+    const links = [linkOf({ enableNamespaceCreation: true }), linkOf(flat)];
+    const none = { flat: false, createsNamespaces: false };
+    expect(askedBy(links, [imported('ClusterSetIP')], 'mesh')).toEqual(none);
+  });
+
+  test('as of an error only where a member waits for it', () => {
+    const secrets: Right = { verb: 'list', group: '', resource: 'secrets', namespace: 'linkerd' };
+    const operatorRights = read([{ right: secrets, granted: read(false) }]);
+    const member = { ...linkOf({ federation: 'flat' }), target: target({ members: read(['shop/web']) }) };
+    const level = (...links: readonly LinkFacts[]) =>
+      found(facts({ operatorRights }, ...links)).filter((each) => each.startsWith('operator-rights'));
+    expect(level(linkOf(flat))).toEqual([expect.stringMatching(/^operator-rights warning /)]);
+    expect(level(member)).toEqual([expect.stringMatching(/^operator-rights error /)]);
   });
 
   test.each<[Right, RegExp]>([

@@ -69,7 +69,8 @@ onEachBacking('linkspan explain, of a mirror and of a ServiceImport', (backing) 
       const before = await explain(name);
       expect(before.stdout).not.toContain('operator');
       await operator.stop();
-      const stopped = '‼ operator  no operator holds its Lease: what it reports may be old\n';
+      const stopped =
+        '‼ operator  in namespace linkerd-multicluster, no operator holds its Lease: what it reports may be old\n';
       const byName = await explain(name);
       expect(byName.stdout).toContain(`ServiceImport shop/web of east\n${stopped}`);
       expect(byName.stdout).toMatch(
