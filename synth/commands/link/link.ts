@@ -4,7 +4,7 @@
  * All obstacles are reported before anything is written; without `--apply` nothing is, and what would change is printed.
  */
 import type { ApiJson } from '../../../constructs/rendered/render.ts';
-import { print, printLine, warn } from '../../print.ts';
+import { note, print, printLine, warn } from '../../print.ts';
 import { manifestFormat, resultFormat } from '../common/change-flags.ts';
 import { type Change, compareOne, conflictProblems } from '../common/change-set/compare.ts';
 import { execute, executeDeletions } from '../common/change-set/execute.ts';
@@ -12,11 +12,16 @@ import { changesText } from '../common/change-set/text.ts';
 import { creationTrials } from '../common/change-set/trial.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
+import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { type ClusterObjects, printManifests, type ResultReport, withReport } from '../common/output.ts';
+import { readable } from '../common/readable.ts';
+import { grantNamespaces } from '../common/remedies.ts';
 import { waitFor } from '../common/wait.ts';
+import { installedProps } from '../install/manifests.ts';
+import { findRecord } from '../install/survey.ts';
 import { accessObjects, accessTrials, type AccessPlan, FORCE, planAccess, takesOf, writeAccess } from './access.ts';
 import { keptProblems } from './access-read.ts';
 import { federationOf, federationProblems } from './federation.ts';
@@ -48,6 +53,10 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
   const until = performance.now() + flags.timeout;
   const ways = await survey(waysOf(pair, flags), flags, flags.wait ? flags.timeout : 0);
   const plans = await Promise.all(ways.map((way) => planOf(way, flags)));
+  if (flags.enableNamespaceCreation === true) {
+    const notes = ways.map(({ source }) => namespaceCreationNote(source, flags.namespace));
+    for (const each of await Promise.all(notes)) if (each !== undefined) note(each);
+  }
   const changes = plans.flatMap(({ access, link }) => [...access.access, ...access.credentials, link]);
   const refused = [...conflictProblems(changes, FORCE), ...plans.flatMap(({ staying }) => staying)];
   if (!flags.apply) {
@@ -61,6 +70,16 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
     for (const plan of plans) await write(plan, flags, report);
   });
   if (flags.wait) for (const way of ways) await untilReady(way, flags, until - performance.now());
+};
+
+/** What the operator of a source lacks to create namespaces; undefined if nothing, or if `linkspan install` has not made it. */
+const namespaceCreationNote = async (source: Cluster, namespace: string): Promise<string | undefined> => {
+  const record = await readable(() => findRecord(source, namespace));
+  if (!('found' in record) || record.found === undefined) return undefined;
+  const { operator } = installedProps(namespace, record.found.settings);
+  if (operator?.enableNamespaceCreation === true || operator?.grantNamespaceCreation === true) return undefined;
+  const { kubeconfig, context } = source;
+  return `the operator of ${context} may not create namespaces: ${grantNamespaces({ kubeconfig, context, namespace })}`;
 };
 
 const planOf = async (way: Way, flags: LinkFlags): Promise<Plan & { readonly staying: readonly Problem[] }> => {

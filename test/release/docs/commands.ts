@@ -104,7 +104,8 @@ the label of \`install\`, and rights among them go only when the operator runs w
 given. The policy that the operator keeps of the gateway stays while there is a gateway; with \`--gateway-access open\`, the command
 waits for the operator, and lets everyone in again. An installation of a newer version is refused, and so is \`--gateway=false\` while other clusters have accounts here.
 The exit code is 0 also if there are changes, and 1 if a cluster stands in the way.`,
-  uninstall: `It refuses while anything needs the installation, or would be left with nobody to follow it: Links and their mirrors,
+  uninstall: `It refuses while anything needs the installation, or would be left with nobody to follow it: an operator that others have made,
+Links and their mirrors,
 accounts with which other clusters read this one, however they were made, federated Services, ServiceImports with their
 Services, and the routes of ServiceFailovers. Each is named, with the command that removes it. A Link that
 [\`migrate --back\`](migrate.md#back) has handed back stays with its mirrors: it is suspended, and Linkerd's controller holds its
@@ -300,7 +301,8 @@ not rotated, since the old token would be back after it was revoked: apply the S
 and delete the old Secret in the target when \`CredentialsValid\` names the new kubeconfig.`,
   init: `It reads each cluster: the domains from Linkerd's ConfigMap \`linkerd-config\`, and the addresses of the gateway from its
 Service. The name of a cluster is made of its context: \`east\` of \`admin@east\`. What a cluster does not answer within 10 s,
-or nobody but you can know, has a comment \`DECIDE:\` in the file, and a note on stderr. Clusters are not written to.
+or nobody but you can know, has a comment \`DECIDE:\` in the file, and a note on stderr. A context whose cluster or user is gone
+from the kubeconfig is left out, with a note, unless it is given. Clusters are not written to.
 
 Where Linkspan runs already, the file has what runs: the image and the settings of the operator, by its Deployment and by
 what \`install\` has recorded; for each cluster who may come through its gateway; which clusters are linked, and in which
@@ -359,7 +361,7 @@ linkspan completion fish > ~/.config/fish/completions/linkspan.fish
   explain: `Says of each step whether it is taken, and of the one where it stops why, and what to do: the Link, the Service and its export,
 the form of the mirror by the operator's own rules, its name, what the operator reports, the mirror, the pods, the gateway and
 the endpoints, or each pod of a headless Service. A federated Service and a ServiceImport of the name are explained as well, with
-what clients reach in each cluster.
+what clients reach in each cluster; if no operator keeps them, a step says so.
 
 \`\`\`sh
 linkspan explain shop/web --context east --to-context west    # reads both clusters

@@ -10,7 +10,7 @@ import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { TestCluster } from '../../../cluster/index.ts';
-import { type Api, eventually, installCrd, type KubeObject } from '../../../cluster/workload/index.ts';
+import { type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import {
   credentials,
   EXPORTED,
@@ -181,6 +181,24 @@ onEachBacking('linkspan link and unlink', (backing) => {
       const { code, stderr } = await run('link', address(), ...flags);
       expect(stderr).toContain(message);
       expect(code).toBe(2);
+    });
+
+    test('say what the operator of linkspan install lacks to create namespaces (L278)', async () => {
+      const record = objectRef('v1', 'ConfigMap', 'linkspan-install', LINKS_NAMESPACE);
+      const flags = [address(), '--gateway=false', '--enable-namespace-creation'];
+      const noted = async (settings?: string) => {
+        const data =
+          settings === undefined ? {} : { version: '0.1.0', settings: `linkerdNamespace: linkerd\n${settings}` };
+        if (settings !== undefined) await clusters.east.apply({ ...record, data } as ObjectRef);
+        const { stderr } = await run('link', ...flags);
+        return stderr.split('\n').filter((line) => line.includes('namespaces'));
+      };
+      expect(await noted()).toEqual([]);
+      const remedy = `\`linkspan upgrade --grant-namespace-creation --apply --kubeconfig ${clusters.eastCluster.kubeconfigFile} --context east\``;
+      expect(await noted('')).toEqual([`note: the operator of east may not create namespaces: ${remedy}`]);
+      for (const settings of ['grantNamespaceCreation: true\n', 'values: {enableNamespaceCreation: true}\n'])
+        expect(await noted(settings)).toEqual([]);
+      await clusters.east.delete(record);
     });
 
     test('refuse one cluster given twice', async () => {
