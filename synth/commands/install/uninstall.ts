@@ -32,6 +32,7 @@ import { linkProblems, readLinks } from './links-left.ts';
 import { installManifests } from './manifests.ts';
 import { type Content, othersIn } from './namespace-content.ts';
 import { findOurs, isAccessPolicy, isGateway, isOurs } from './ownership.ts';
+import { accountsElsewhere } from './rights-of-others.ts';
 import { isOfLinkerd, readerProblems, readersOf } from './readers.ts';
 import { operatorPods } from './rollout.ts';
 import { type InstallRecord, RECORD_NAME } from './settings.ts';
@@ -190,8 +191,10 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
 const stayNote = (cluster: Cluster, { of, object }: Found, reason: string): string =>
   `${cluster.title(of.kind, object.metadata)} stays: ${reason}`;
 
-/** Why a CRD or the namespace cannot go: others use it, or may do so. */
+/** Why a CRD, the namespace or a right cannot go: others use it, or may do so. */
 const reasonToKeep = async (cluster: Cluster, namespace: string, found: Found): Promise<string | undefined> => {
+  const accounts = await accountsElsewhere(cluster, namespace, found);
+  if (accounts.length > 0) return `it gives rights to ServiceAccount ${accounts.slice(0, NAMED).join(', ')}`;
   const { objects, obstacles } = await usersOf(cluster, namespace, found);
   if (objects.length === 0) return obstacles[0] && `what others have in it is not known: ${obstacles[0]}`;
   const names = objects.slice(0, NAMED).map(({ of: used, object }) => `${used.kind} ${keyOf(object)}`);

@@ -906,4 +906,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (unserved === undefined) return [];',
     replace: 'if (unserved?.reason !== "NotKnown") return [];',
   },
+  {
+    file: 'synth/commands/install/uninstall.ts',
+    tests: ['test/synth/commands/install/uninstall.test.ts'],
+    name: 'L283 uninstall takes rights that an account of another namespace uses',
+    rule: 'L283',
+    find: 'if (accounts.length > 0) return',
+    replace: 'if (accounts.length > 99) return',
+  },
 ];

@@ -1452,4 +1452,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L282 a store takes the answer to a status for the object, whatever else has changed'],
     outside: 'a plan restores the source, but no edit then has the version that was last seen; store.test.ts',
   },
+  {
+    rule: 'L283',
+    by: 'a reading of the code',
+    defects: ['L283 uninstall takes rights that an account of another namespace uses'],
+    outside: 'it is a command; uninstall.test.ts',
+  },
 ];

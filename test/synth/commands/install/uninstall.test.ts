@@ -390,6 +390,24 @@ onEachBacking('linkspan uninstall', (backing) => {
     },
   );
 
+  test('leaves rights that an account of another namespace has come to use (L283)', { timeout: 60_000 }, async () => {
+    await run('install', IMAGE, '--apply');
+    const binding = objectRef('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'linkspan-operator');
+    const role = objectRef('rbac.authorization.k8s.io/v1', 'ClusterRole', 'linkspan-operator');
+    const subjects = [{ kind: 'ServiceAccount', name: 'linkspan-operator', namespace: 'from-git' }];
+    await east.client.patch(binding, { subjects }, { fieldManager: 'argocd-controller' });
+    const { code, stderr } = await run('uninstall', '--apply');
+    expect(code, stderr).toBe(0);
+    for (const each of [binding, role]) {
+      const title = `${each.kind} linkspan-operator of east`;
+      expect(stderr).toContain(`${title} stays: it gives rights to ServiceAccount from-git/linkspan-operator\n`);
+      expect(await east.client.get(each)).toBeDefined();
+    }
+    await east.client.delete(binding);
+    await run('uninstall', '--apply');
+    await asBefore();
+  });
+
   test('leaves the namespace that a user has made as it was', { timeout: 60_000 }, async () => {
     const own = { ...namespace(NAMESPACE), metadata: { name: NAMESPACE, labels: { team: 'mesh' } } };
     await east.client.apply(own);
