@@ -140,10 +140,11 @@ export class Sessions {
 
   /** Ends the session of a cluster. Once this resolves, the session writes nothing. */
   async end(cluster: string, session: AnySession): Promise<void> {
-    const link = this.#options.links.get(session.link);
     await session.stop();
     this.#sessions.delete(cluster);
-    if (link !== undefined) link.work = undefined;
+    // A Link of this name may have been created again meanwhile.
+    const link = this.#options.links.get(session.link);
+    if (link?.work === session) link.work = undefined;
     if (session instanceof Session) this.#forgotten(cluster);
   }
 

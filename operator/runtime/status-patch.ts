@@ -1,9 +1,10 @@
 /**
- * The only writer of statuses (rule G2): it writes one that differs, each object's once in a period, and none that the
- * API server has changed to what there is already, as a CRD does that lacks our fields (rule G5). A status that somebody
- * else writes too, another implementation of an API, or another operator that sees other clusters, is written less and
- * less often. It has the conditions of others, and is about a generation, so it is written only over the version that it
- * was made from: another server, or one that was restored from a backup, may have another spec of that generation.
+ * The only writer of statuses (rule G2): it writes one that differs, each object's once in a period. If the CRD lacks our
+ * fields and drops a part of a status (rule G5), the status is written again only after a long time, for the CRD may have
+ * been upgraded. A status that somebody else writes too, another implementation of an API, or another operator that sees
+ * other clusters, is written less and less often. It has the conditions of others, and is about a generation, so it is
+ * written only over the version that it was made from: another server, or one that was restored from a backup, may have
+ * another spec of that generation.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -31,6 +32,8 @@ export interface StatusPatchOptions<T extends Reported> {
   readonly turn?: <R>(signal: AbortSignal, execute: () => Promise<R>) => Promise<R>;
   /** Time between the starts of two writes of one status, in milliseconds; more if writes take long. */
   readonly periodMs: number;
+  /** Time after which a status is written again that the CRD dropped a part of, in milliseconds. @default 3600000 */
+  readonly droppedMs?: number;
   /** Time in which a watch shows what was written, in milliseconds. @default 10000 */
   readonly shownMs?: number;
   /** Returns an object as the store keeps it. @default - as it is */
@@ -55,6 +58,9 @@ const MAX_PERIODS = 5;
 
 /** An object that is still as it was before a write after so long was restored from a backup. */
 const SHOWN_MS = 10_000;
+
+/** If the CRD still drops a part of a status that is written again after so long, the API server stores nothing. */
+const DROPPED_MS = 3_600_000;
 
 const asItIs = <T>(object: T): T => object;
 
@@ -86,14 +92,15 @@ export class StatusPatch<T extends Reported> {
    * @throws ApiError or ConnectionError if it cannot be written
    */
   async write(object: T, status: object, signal: AbortSignal): Promise<StatusOutcome> {
-    const { periodMs, shownMs = SHOWN_MS } = this.#options;
+    const { periodMs, droppedMs = DROPPED_MS, shownMs = SHOWN_MS } = this.#options;
     const key = keyOf(object);
     const last = this.#last.get(key);
     if (hasAll(object.status, status)) return 'unchanged';
     const now = performance.now();
     if (last !== undefined && isDeepStrictEqual(status, last.status)) {
       // The CRD drops a part of it.
-      if (isDeepStrictEqual(object.status, last.kept)) return 'unchanged';
+      const leftMs = last.atMs + droppedMs - now;
+      if (leftMs > 0 && isDeepStrictEqual(object.status, last.kept)) return { waitMs: leftMs };
       // The watch has yet to show it. An object that stays as it was has been restored from a backup.
       const isShown = object.metadata.resourceVersion !== last.over || now - last.atMs >= shownMs;
       if (!isShown) return { waitMs: shownMs - (now - last.atMs) };

@@ -39,6 +39,8 @@ export interface StatusWriterOptions {
 }
 
 const PERIOD_MS = 1_000;
+/** Links are few, and who has upgraded their CRD waits to see their status. */
+const DROPPED_MS = 300_000;
 
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
@@ -64,7 +66,7 @@ export class StatusWriter {
     this.#options = options;
     this.#signal = signal;
     this.#periodMs = periodMs;
-    this.#statuses = new StatusPatch({ client, of: resource, mayWrite, periodMs, onWritten });
+    this.#statuses = new StatusPatch({ client, of: resource, mayWrite, periodMs, droppedMs: DROPPED_MS, onWritten });
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
 
@@ -116,7 +118,10 @@ export class StatusWriter {
       tried = patch;
       const beganMs = performance.now();
       const outcome = await this.#statuses.write(link, patch, this.#signal);
-      if (outcome === 'unchanged') return;
+      if (outcome === 'unchanged') {
+        this.#succeeded();
+        return;
+      }
       const nextMs = outcome === 'written' ? this.#periodMs : outcome.waitMs;
       this.#dueMs = beganMs + Math.min(nextMs, this.#periodMs);
       if (outcome !== 'written') {
@@ -124,8 +129,7 @@ export class StatusWriter {
         return;
       }
       this.#sent = patch;
-      this.#failures = 0;
-      this.#failed = undefined;
+      this.#succeeded();
     } catch (error) {
       if (!this.#signal.aborted) this.#failedWith(error, tried);
     } finally {
@@ -146,6 +150,11 @@ export class StatusWriter {
   #backoffMs(patch: LinkStatusPatch): number {
     if (this.#failed === undefined || this.#failed.content !== contentOf(patch)) return 0;
     return this.#failed.retryMs - performance.now();
+  }
+
+  #succeeded(): void {
+    this.#failures = 0;
+    this.#failed = undefined;
   }
 
   #failedWith(error: unknown, tried: LinkStatusPatch | undefined): void {

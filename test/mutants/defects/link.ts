@@ -481,4 +481,12 @@ export const LINK: readonly Defect[] = [
     find: 'for (const [other, of] of this.#records.served) if (of === cluster) this.#enqueue(other);',
     replace: '',
   },
+  {
+    file: 'operator/link/sessions.ts',
+    tests: ['test/operator/link/sessions.test.ts'],
+    name: 'L285 a Link that was made anew waits for a removal that has ended',
+    rule: 'L285',
+    find: 'if (link?.work === session) link.work = undefined;',
+    replace: '',
+  },
 ];

@@ -250,8 +250,8 @@ export const RUNTIME: readonly Defect[] = [
     tests: ['test/operator/runtime/status-patch.test.ts'],
     name: 'L197 what has the version of the last status is taken for it',
     rule: 'L197',
-    find: 'if (isDeepStrictEqual(object.status, last.kept)) return',
-    replace: 'if (object.metadata.resourceVersion !== last.over) return',
+    find: 'if (leftMs > 0 && isDeepStrictEqual(object.status, last.kept)) return { waitMs: leftMs };',
+    replace: "if (object.metadata.resourceVersion !== last.over) return 'unchanged';",
   },
   {
     file: 'operator/runtime/store.ts',
@@ -268,5 +268,13 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'L282',
     find: 'trimmed !== undefined && isDeepStrictEqual(besidesStatus(trimmed), besidesStatus(basedOn))',
     replace: 'trimmed !== undefined',
+  },
+  {
+    file: 'operator/runtime/status-patch.ts',
+    tests: ['test/operator/runtime/status-patch.test.ts', 'test/operator/link/status/writer.test.ts'],
+    name: 'L284 what a CRD has dropped of a status is taken for dropped for ever',
+    rule: 'L284',
+    find: 'leftMs > 0 && isDeepStrictEqual(object.status, last.kept)',
+    replace: 'isDeepStrictEqual(object.status, last.kept)',
   },
 ];

@@ -1458,4 +1458,16 @@ export const FOUND: readonly Fault[] = [
     defects: ['L283 uninstall takes rights that an account of another namespace uses'],
     outside: 'it is a command; uninstall.test.ts',
   },
+  {
+    rule: 'L284',
+    by: 'a reading of the code',
+    defects: ['L284 what a CRD has dropped of a status is taken for dropped for ever'],
+    outside: 'no plan upgrades a CRD while Links are served; status-patch.test.ts, writer.test.ts',
+  },
+  {
+    rule: 'L285',
+    by: 'a reading of the code',
+    defects: ['L285 a Link that was made anew waits for a removal that has ended'],
+    outside: 'no plan makes a Link anew while its removal is being stopped; sessions.test.ts',
+  },
 ];

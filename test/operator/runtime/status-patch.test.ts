@@ -28,6 +28,7 @@ function setUp({
   kept = (status: object): object => status,
   fails = false,
   isGuarded = false,
+  droppedMs = 3_600_000,
   /** How long the API server takes to answer. */
   answerMs = 0,
 } = {}) {
@@ -62,6 +63,7 @@ function setUp({
     mayWrite: () => mayWrite,
     periodMs,
     shownMs,
+    droppedMs,
     onWritten: (object) => void shown.push(object),
   });
   return { patch, written, shown, lose: () => (mayWrite = false) };
@@ -128,11 +130,26 @@ describe('the status of an object', () => {
   it('is not written again and again though the CRD drops a part of it, until something changes (C5)', async () => {
     const { patch, written } = setUp({ kept: () => ({}) });
     await patch.write(widget('1'), { ready: true }, signal);
-    expect(await patch.write(widget('2', {}), { ready: true }, signal)).toBe('unchanged');
-    expect(await patch.write(widget('3', {}), { ready: true }, signal)).toBe('unchanged');
+    for (const version of ['2', '3']) {
+      const outcome = (await patch.write(widget(version, {}), { ready: true }, signal)) as { readonly waitMs: number };
+      expect(outcome.waitMs).toBeGreaterThan(3_500_000);
+    }
     expect(await patch.write(widget('3', { other: 1 }), { ready: true }, signal)).toBe('written');
     expect(await patch.write(widget('3', {}), { ready: false }, signal)).toBe('written');
     expect(written).toHaveLength(3);
+  });
+
+  it('is written again some time after the CRD dropped a part of it, for the CRD may have been upgraded (L284)', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const { patch, written } = setUp({ kept: () => ({}), droppedMs: 60_000 });
+    await patch.write(widget('1'), { ready: true }, signal);
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(await patch.write(widget('2', {}), { ready: true }, signal)).toEqual({ waitMs: 1_000 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await patch.write(widget('2', {}), { ready: true }, signal)).toBe('written');
+    expect(await patch.write(widget('2', {}), { ready: true }, signal)).toEqual({ waitMs: 60_000 });
+    expect(written).toHaveLength(2);
+    vi.useRealTimers();
   });
 
   it('is written over another that has the version of the last write: a backup was restored (L197)', async () => {

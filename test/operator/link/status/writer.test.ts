@@ -23,7 +23,7 @@ interface Given {
 }
 
 /** A Link on an API server, and a writer of its status; the writer sees what the server stores `lagMs` later. */
-function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) {
+function setUp({ prunes: prunesFirst = false, lagMs = 0, answerMs = 0, status }: Given = {}) {
   const of = (version: number, rest: object = {}): LinkObject => ({
     metadata: { name: 'west', resourceVersion: String(version) },
     ...rest,
@@ -33,6 +33,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
   const first = link;
   let stored: LinkObject | undefined = link;
   let ready = 1;
+  let prunes = prunesFirst;
   let failure: Error | undefined;
   let defect: Error | undefined;
   const logged: string[] = [];
@@ -106,6 +107,9 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
     set ready(count: number) {
       ready = count;
       writer.schedule();
+    },
+    set prunes(does: boolean) {
+      prunes = does;
     },
     set failure(error: Error | undefined) {
       failure = error;
@@ -274,6 +278,18 @@ describe('the writer of a Link’s status (G2)', () => {
     await pass(10_000);
     expect(world.writes).toHaveLength(2);
     expect(world.stored?.mirrorServices).toHaveLength(2);
+  });
+
+  it('writes again what a CRD dropped, within minutes of its upgrade (L284)', async () => {
+    const world = setUp({ prunes: true });
+    world.writer.schedule();
+    await pass(10_000);
+    expect(world.stored?.conditions).toBeUndefined();
+    world.prunes = false;
+    await pass(300_000);
+    expect(world.stored?.conditions).toHaveLength(1);
+    await pass(900_000);
+    expect(world.writes).toHaveLength(2);
   });
 
   it('tries again until it is written, warns once, and writes what is true then (H4)', async () => {
