@@ -4,8 +4,8 @@
  * be created. They cannot be created while their CRD is being deleted, and the deletion of a CRD removes all
  * ServiceExports before it removes the CRD. ServiceExports that vanished with their CRD count as gone only some time
  * after the CRD is back. If a list shows no ServiceExport at all, the same time passes before those count as gone
- * that have not been seen since: they may have vanished with their CRD while the operator did not watch. Only list and discovery requests are
- * sent.
+ * that have not been seen since: they may have vanished with their CRD while the operator did not watch. Only list and
+ * discovery requests are sent.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';

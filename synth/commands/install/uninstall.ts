@@ -106,10 +106,9 @@ const remove = async (
 const usedBy = async (
   cluster: Cluster,
   { namespace, linkerdNamespace }: UninstallFlags,
-  { objects, isGatewayStaying, elsewhere }: Plan,
+  { operator, objects, isGatewayStaying, elsewhere }: Plan,
 ): Promise<Leftovers> => {
-  const [operator, record, links, readers] = await Promise.all([
-    cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }),
+  const [record, links, readers] = await Promise.all([
     findRecord(cluster, namespace),
     readLinks(cluster, namespace),
     readersOf(cluster, namespace),
@@ -148,6 +147,8 @@ const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>
   (metadata.managedFields ?? []).some((each) => each.manager === manager);
 
 interface Plan {
+  /** The Deployment of the operator, whoever has made it. */
+  readonly operator: KubeObject | undefined;
   /** In the order in which they are deleted. */
   readonly objects: readonly Found[];
   /** Whether there is a gateway that others have made. One that a run which was stopped has deleted is none. */
@@ -182,10 +183,11 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
     notes.push(`${cluster.title(of.kind, object.metadata)} stays: the gateway stays, which it lets everyone use`);
   for (const each of found) if (!kept.includes(each) && !(await isKept(each))) objects.push(each);
   notes.push(...(await takenOver(cluster, namespace)));
-  const leases = await ownLeases(cluster, namespace);
+  const operator = await cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME });
+  const leases = operator === undefined || isOurs(operator) ? await ownLeases(cluster, namespace) : [];
   const isLast = ({ of: kind }: Found): boolean => kind === NAMESPACES;
   const ordered = [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)];
-  return { objects: ordered, isGatewayStaying, elsewhere, notes };
+  return { operator, objects: ordered, isGatewayStaying, elsewhere, notes };
 };
 
 const stayNote = (cluster: Cluster, { of, object }: Found, reason: string): string =>
@@ -244,8 +246,6 @@ const manifestsOf = (namespace: string, { settings }: InstallRecord): readonly A
 
 /** The Leases that no Link has: that of the operators, and that of local members unless Linkerd's local mirror took it. */
 const ownLeases = async (cluster: Cluster, namespace: string): Promise<readonly Found[]> => {
-  const operator = await cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME });
-  if (operator !== undefined && !isOurs(operator)) return [];
   const [ofOperators, ofLocalMembers] = await Promise.all(
     [OPERATOR_LEASE, LOCAL_WRITE_LEASE].map((name) => cluster.find(LEASES, { namespace, name })),
   );

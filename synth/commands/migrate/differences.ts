@@ -3,6 +3,7 @@ import { flagOf } from '../../../crds/operator-setting-names.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { kubectl, linkspan, type NamedCluster, shellWord } from '../common/command-text.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { grantNamespaces } from '../common/remedies.ts';
 import type { LinkerdSettings } from './linkerd-settings.ts';
 
 /** Switches, what they do, and the value of Linkerd's chart that sets them. */
@@ -36,8 +37,8 @@ export const linkDifferences = (
       '--type=merge',
       `--patch=${patch}`,
     );
-    const grant = linkspan(cluster, 'upgrade', '--grant-namespace-creation', `--namespace=${namespace}`, '--apply');
-    const granted = field === 'enableNamespaceCreation' && wanted ? `, with the right to do so, \`${grant}\`` : '';
+    const grant = `, with the right to do so, ${grantNamespaces({ ...cluster, namespace })}`;
+    const granted = field === 'enableNamespaceCreation' && wanted ? grant : '';
     const [one, other] = wanted ? ["Linkerd's controller", 'the operator'] : ['the operator', "Linkerd's controller"];
     return [
       `Link ${name}: ${one} mirrors ${what}, and ${other} does not: set it for the Link, \`${set}\`${granted}, or for the operator, ` +
