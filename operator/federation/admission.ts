@@ -15,15 +15,16 @@ export interface Refused {
 export interface Admission {
   readonly mode: MirrorMode;
   /**
-   * Members in the order of rule I3. The first member decides about labels, annotations and ports. If somebody has
-   * deleted the federated Service, members whose Services are known come first.
+   * Members in the order of rule I3: the local member, then the others by age and name of their Links. The first member
+   * decides about labels, annotations and ports. If the federated Service was deleted ({@link Membership.isDeleted}),
+   * members with a {@link Member.service} come before the others.
    */
   readonly members: readonly Member[];
   readonly refused: readonly Refused[];
   /**
-   * Whether the objects of the federated Service may be written. False in two cases:
-   * - The namespace cannot be read or must not be written to, or another operator serves the federated Service or may
-   *   serve it. The existing objects then stay unchanged.
+   * Whether the objects of the federated Service are made to match {@link members}. False in two cases:
+   * - The namespace cannot be read or must not be written to, or another operator serves or might serve the federated
+   *   Service. The existing objects then stay unchanged.
    * - The namespace is missing, and is not created for the Service of any target. The objects that the stores still
    *   show then stay, and their slices follow the gateways.
    */
@@ -51,8 +52,8 @@ export function admit(observed: ObservedFederation): Admission {
     const refusal = everywhere?.refusal ?? unfit(each, { mode, isHeld, before });
     return refusal === undefined ? each : { target: each.target, refusal };
   });
-  // A federated Service that is made anew has no labels and ports that could stay, so a known member decides about
-  // them.
+  // A deleted federated Service is created anew, and has no labels and ports that could stay. They must come from a
+  // member whose Service joins.
   const ranked = before?.isDeleted === true ? fit.toSorted((a, b) => Number(isUnknown(a)) - Number(isUnknown(b))) : fit;
   const [first] = ranked.filter(isMember);
   const ports = portsIn(mode, first?.service ?? observed.live);
@@ -67,7 +68,7 @@ export function admit(observed: ObservedFederation): Admission {
 
 /**
  * Judges the Service of one cluster without regard to other clusters: the Service is a member, or is refused. Undefined
- * if the cluster is known to have no selected Service of this name. Undefined also if the `knowledge` of the cluster is
+ * if the cluster is known to have no selected Service of this name. Also undefined if the `knowledge` of the cluster is
  * not `known`, and the cluster has no membership now.
  */
 function standingOf(
@@ -89,7 +90,7 @@ function standingOf(
 }
 
 /**
- * Returns how members are reached (rule I5).
+ * Returns the mode in which members are reached (rule I5).
  * - Without the Lease of local memberships (rule I7), a federated Service in gateway mode keeps that mode as long as a
  *   member fits the mode, or a membership must stay as it is. Otherwise the mode is flat.
  * - With the Lease, the present mode stays while a membership must stay as it is. Otherwise the mode is gateway if a

@@ -1,6 +1,7 @@
 /**
- * Decides which clusters may have a member that is not known yet. While there is such a cluster, a federated Service
- * without members is kept, so that clients keep its ClusterIP (rule I6). Pure.
+ * Decides for which clusters a federated Service without members is kept, so that clients keep its ClusterIP (rule I6).
+ * Such a cluster might still have a member: this operator cannot decide about its membership yet, or knows a Service of
+ * the cluster that cannot join yet. Pure.
  */
 import type { RefusalReason } from '../mirror/reasons.ts';
 import { isFederated } from '../source/owner.ts';
@@ -9,9 +10,15 @@ import { invalidMember } from './refusals.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /**
- * Returns the clusters because of which a federated Service without members is kept: each of them may yet have a
- * member. `undefined` stands for the local cluster. The result is empty if the federated Service has members, does not
- * exist, is not ours, or may not be written ({@link Admission.isWritable}).
+ * Returns the clusters for which a federated Service without members is kept, because each of them might still have a
+ * member:
+ * - a target for which {@link mayYetHaveMember} returns true;
+ * - a target whose Service is refused, but might join later without being changed ({@link isUndecided});
+ * - the local cluster (`undefined`), if it is not known whether it has a selected Service, or if it has a valid one and
+ *   this operator does not hold the Lease of local memberships.
+ *
+ * The result is empty if the federated Service has members, does not exist or is not ours, or if
+ * {@link Admission.isWritable} is false.
  */
 export function awaitedClusters(
   { live, local, targets }: ObservedFederation,
@@ -23,7 +30,7 @@ export function awaitedClusters(
   );
   const unread = targets.filter(mayYetHaveMember);
   const { knowledge, isHeld, service } = local;
-  // The present or the next holder of the Lease will make the local Service a member.
+  // The present or the next holder of the Lease of local memberships will make the local Service a member.
   const isComing = !isHeld && service !== undefined && invalidMember(service) === undefined;
   return new Set([
     ...[...undecided, ...unread].map(({ link }) => link.cluster),
@@ -31,12 +38,15 @@ export function awaitedClusters(
   ]);
 }
 
-/** Reports whether a cluster of this operator's Links may have a member that is not known. */
+/**
+ * Reports whether a target might have a member, and this operator cannot decide about its membership now. False for a
+ * target that seems to belong to another operator (`TargetParty.isLinked`).
+ */
 export const mayYetHaveMember = ({ knowledge, mayHaveMember, isLinked }: TargetParty): boolean =>
   knowledge !== 'known' && mayHaveMember && isLinked !== false;
 
 /**
- * Reports whether a refused Service may join later without being changed: once it is known whether the control plane
+ * Reports whether a refused Service might join later without being changed: once it is known whether the control plane
  * has credentials, once the gateway's host name has an address, or once this operator holds the Lease of local
  * memberships.
  */

@@ -22,27 +22,29 @@ export interface FederationDecision {
   readonly manifests: Manifests;
   /**
    * Entries for `status.federatedServices` of the Links, by target cluster. A cluster has no entry if it has no
-   * selected Service of this name, or if this operator does not decide about its membership now.
+   * selected Service of this name, or if this operator cannot decide about its membership now.
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /**
-   * Status of the local Service. No Link shows this status. Undefined if no local Service of this name is selected, if
-   * this operator does not decide about the local membership now, or if {@link isLeft}.
+   * Status of the local Service. No Link shows this status. Undefined in these cases:
+   * - No local Service of this name is selected.
+   * - This operator cannot decide about the local membership now.
+   * - The federated Service is left to another operator ({@link isLeft}).
    */
   readonly local: MirrorStatus | undefined;
   /**
-   * Whether the objects must not be written or deleted, because another operator serves the federated Service or may
-   * serve it (rule I9).
+   * Whether the objects must not be written or deleted, because another operator serves or might serve the federated
+   * Service (rule I9).
    */
   readonly isLeft: boolean;
   /**
-   * Clusters that may still have a member. Because of them, the federated Service is kept although it has no members
+   * Clusters that might still have a member. Because of them, the federated Service is kept although it has no members
    * (rule I6). Empty if the federated Service is not kept for this reason. `undefined` stands for the local cluster.
    */
   readonly awaited: ReadonlySet<string | undefined>;
   /**
-   * Whether the federated Service keeps naming this operator only because a cluster may have a member that is not known
-   * (rule I9).
+   * Whether the federated Service keeps naming this operator for one reason only: a target might have a member, and
+   * this operator cannot decide about that membership now (rule I9).
    */
   readonly isUnsure: boolean;
 }
@@ -74,8 +76,8 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
 }
 
 /**
- * Returns the decision that leaves all objects unchanged, because another operator serves the federated Service or may
- * serve it. The known selected Services of our Links' targets are refused.
+ * Returns the decision that leaves all objects unchanged, because another operator serves or might serve the federated
+ * Service. The selected Services of targets are refused. Targets whose `knowledge` is not `known` are left out.
  */
 function left(observed: ObservedFederation): FederationDecision {
   const refused = observed.targets.flatMap((target) =>
@@ -91,9 +93,11 @@ function left(observed: ObservedFederation): FederationDecision {
 }
 
 /**
- * Leaves the local membership to the holder of the Lease of local memberships if this operator does not hold that
- * Lease. In gateway mode the membership is ours even without the Lease: it consists of slices, which only this operator
- * writes.
+ * Returns the observed state. If this operator does not hold the Lease of local memberships, the result has `anothers`
+ * as the `knowledge` of the local cluster, so that the local membership is left to the holder. Two exceptions:
+ * - `unknown` stays `unknown`.
+ * - If the federated Service is in gateway mode, the `knowledge` stays as it is. The local membership is then ours even
+ *   without the Lease: it consists of slices, which only this operator writes.
  */
 function besideOthers(observed: ObservedFederation): ObservedFederation {
   const { local } = observed;

@@ -25,20 +25,20 @@ import type { LocalParty, ObservedFederation, TargetParty } from './observed.ts'
 import type { FederationParty, Participant } from './party.ts';
 import { invalidShape } from './refusals.ts';
 
-/** The clusters that take part in federated Services, and what Links say about clusters without a session. */
+/** The clusters that take part in federated Services, and what Links and their Leases say about target clusters. */
 export interface Participants {
   readonly local: Participant<LocalParty>;
-  /** Target clusters that have a session, by cluster name. */
+  /** Target clusters that take part, by cluster name: their session serves a Link, or removes what a Link left. */
   readonly parties: ReadonlyMap<string, FederationParty>;
   /**
-   * Reports whether a cluster has a Link, or may have one. The membership of such a cluster stays even while the
-   * cluster has no session (rule I6).
+   * Reports whether a cluster has a Link, or might have one. The membership of such a cluster stays even while the
+   * cluster is not among {@link parties} (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
    * Reports whether a Link of this operator has named a cluster, or a Lease has recorded the cluster, at any time since
-   * the operator started. Suspended and invalid Links count. If neither has, the cluster may belong to another operator
-   * (rule I9).
+   * the operator started. Suspended and invalid Links count. If neither has, the cluster might belong to another
+   * operator (rule I9).
    */
   readonly isLinked: (cluster: string) => boolean;
   /**
@@ -47,8 +47,8 @@ export interface Participants {
    */
   readonly seniorityOf: (cluster: string) => Seniority | undefined;
   /**
-   * Returns the target clusters of the Links that select members and that are, or are about to be, served. Clusters
-   * without a session are included (rule I6). Suspended and invalid Links do not count.
+   * Returns the target clusters of Links that select members, and are served or about to be served. These clusters need
+   * not be among {@link parties} yet (rule I6). Suspended and invalid Links do not count.
    */
   readonly selecting: () => Iterable<string>;
 }
@@ -58,7 +58,9 @@ export interface FederationOptions extends Participants {
     readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
   };
   /**
-   * Time, in milliseconds, after which a key is reconciled again while a cluster may have a member that is not known.
+   * Time until a key is reconciled again, in milliseconds, while its federated Service is kept without members
+   * ({@link FederationDecision.awaited}), or keeps naming this operator only because a target might have a member
+   * ({@link FederationDecision.isUnsure}).
    */
   readonly awaitedRetryMs: number;
 }
@@ -82,8 +84,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Reports whether every target's Service of this key that has a status has joined. False if none has a status. The
-   * statuses are those of the last report.
+   * Reports whether all targets' Services of a key have joined, by the statuses last reported. Services without a
+   * status do not count. False if no target's Service has a status.
    */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
@@ -136,13 +138,14 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
 
   goal(observed: ObservedFederation, { manifests, isLeft }: FederationDecision): Goal {
     const owned = ownedOf(observed);
-    // The desired objects include those that must stay.
+    // The desired objects include those that must stay, so no `retain` is needed.
     return goalOf(manifests, isLeft ? { ...owned, foreign: undefined } : owned);
   }
 
   /**
-   * Returns a check that is made before each write of one federated Service. The check passes if the local cluster, and
-   * every target whose membership the write may change, allow writes now ({@link Participant.mayWrite}, rule H1).
+   * Returns a check that is made before each write of one federated Service. The check passes if writes are allowed now
+   * by the local cluster and by every target whose membership the write could change ({@link Participant.mayWrite},
+   * rule H1).
    */
   fence(observed: ObservedFederation): MayWrite {
     const { local, parties } = this.#options;
@@ -179,14 +182,14 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   settled(key: string, observed: ObservedFederation, decision: FederationDecision, pass: MirrorPass): Outcome {
     if (pass.errors.length === 0) this.#forgetAnswers(key, observed);
     if (!pass.errors.some(isConflict)) this.#report(key, decision, pass);
-    // No change triggers a reconcile when a cluster turns out to have no member of this name, or when another
-    // controller turns out to hold the Lease of a cluster. The key is therefore reconciled again after a while.
+    // Some findings trigger no reconcile. Examples: a cluster that was just listed has no Service of this key, or
+    // another controller holds the Lease of a cluster. The key is therefore reconciled again after `awaitedRetryMs`.
     return decision.awaited.size > 0 || decision.isUnsure ? { requeueAfterMs: this.#options.awaitedRetryMs } : {};
   }
 
   /**
-   * Forgets what targets answered about memberships that may be removed. Called after a pass without errors, so that a
-   * later removal needs another answer.
+   * Forgets the answers about a key from those targets that have no Service that could be a member ({@link hasLeft}).
+   * Called after a pass without errors. A later removal of a membership then needs a new answer.
    */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const each of targets) {
@@ -218,8 +221,8 @@ export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
 /**
- * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
- * its member.
+ * Returns the observed state of a cluster that has or might have a Link, but does not take part through a session.
+ * Nothing is known about its member.
  * @param seniority age and name of the Link that has or names the cluster. Without such a Link, the cluster comes
  *   before all other targets. If its unknown member is then the first member, the labels and ports of the federated
  *   Service stay as they are (rule I6)
@@ -238,7 +241,10 @@ export const unknownParty = (
   anyReady: undefined,
 });
 
-/** Returns the status of a member after a pass that may have failed. */
+/**
+ * Returns the status of a member after a pass. If the pass has refusals or errors, the status says so, with the first
+ * refusal or else the first error.
+ */
 function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): MirrorStatus {
   const [refusal] = refusals;
   if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };
@@ -247,8 +253,8 @@ function afterPass(status: MirrorStatus, { refusals, errors }: MirrorPass): Mirr
 }
 
 /**
- * Reports whether it is known that a target has no selected Service, or that the Service has a shape that no member can
- * have.
+ * Reports whether a target is known to have no Service that could be a member: no Service is selected, or the selected
+ * Service has an invalid shape ({@link invalidShape}).
  */
 const hasLeft = ({ knowledge, service }: TargetParty): boolean =>
   knowledge === 'known' && (service === undefined || invalidShape(service) !== undefined);

@@ -1,7 +1,6 @@
 /**
  * Renders the manifests of one federated Service from what is observed and from its members. The manifests come from a
- * construct that users can use too. A membership that this operator cannot decide about now is rendered unchanged.
- * Pure.
+ * construct that users can use too. A membership that this operator cannot decide about now stays. Pure.
  */
 import { type ApiJson, FederatedService, renderOf } from '../../constructs/rendered/index.ts';
 import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
@@ -18,8 +17,9 @@ import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /**
- * Returns the objects that are ours, and the slices that others gave to the federated Service. A Service with the name
- * of the federated Service is ours only if it is a federated Service (rule I8).
+ * Returns the objects that are ours, and the slices that others have made for the federated Service. A Service with the
+ * name of the federated Service is ours only if it is a federated Service (rule I8). The slices of others are left out
+ * unless the namespace exists.
  */
 export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFederation): OwnedObjects => ({
   services: live !== undefined && isFederated(live) ? [live] : [],
@@ -30,8 +30,8 @@ export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFeder
 
 /**
  * Returns the manifests of one federated Service.
- * @param isAwaited whether a cluster may have a member that is not known yet. If so, the Service is kept even without
- *   members
+ * @param isAwaited whether a cluster might still have a member, so that the Service is kept even without members
+ *   (awaited.ts)
  */
 export function desired(observed: ObservedFederation, admission: Admission, isAwaited: boolean): Manifests {
   const { mode, members, isWritable, refused } = admission;
@@ -70,7 +70,7 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
 }
 
-/** Returns the slices of the members. */
+/** Returns the existing slices of these members. */
 function slicesOf({ slices }: ObservedFederation, members: readonly Member[]): readonly EndpointSlice[] {
   const clusters = new Set(members.map(({ target }) => target?.link.cluster));
   return slices.filter((each) => clusters.has(memberOf(each)));
@@ -91,7 +91,7 @@ export const asItIs = (observed: ObservedFederation): Manifests => ({
 });
 
 /**
- * Returns all our objects unchanged, except that slices get the present addresses and readiness of gateways (rule F3).
+ * Returns all our objects unchanged, except that slices follow their gateways ({@link followingGateways}, rule F3).
  */
 export const standing = (observed: ObservedFederation): Manifests => ({
   ...asItIs(observed),
@@ -131,8 +131,8 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 
 /**
  * Returns the federated Service without members. A Service in gateway mode keeps that mode while this operator holds
- * the Lease of local memberships. Otherwise the Service is flat with an empty list of members, because Linkerd's local
- * service mirror deletes a federated Service that has no list (rule I7).
+ * the Lease of local memberships. Otherwise the Service stays or becomes flat, with an empty list of members: Linkerd's
+ * local service mirror deletes a federated Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;
@@ -150,9 +150,9 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
 }
 
 /**
- * Returns the rendered Service with the labels and annotations of the existing Service. All of them stay, whoever wrote
- * them, because the first member decides about them and is not known now (rules I3, I6). Only the membership
- * annotations are the rendered ones.
+ * Returns the rendered Service with the labels and annotations of the existing Service. These stay, whoever wrote them,
+ * because the first member decides about them, and its membership stays as it is (rules I3, I6). Only the membership
+ * annotations are those of the rendered Service: existing ones that are not rendered are removed.
  */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
   const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;
@@ -166,7 +166,10 @@ function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service
   };
 }
 
-/** Returns a list with the namespace if it is missing and must be created for a member. Otherwise the list is empty. */
+/**
+ * Returns a list with the namespace if it is missing and must be created for the Service of a target, even if that
+ * Service does not join. Otherwise the list is empty.
+ */
 function namespacesOf({ namespace, namespaceState, targets }: ObservedFederation): readonly Desired[] {
   const creator = namespaceState === 'missing' ? targets.find(createsNamespace) : undefined;
   if (creator === undefined) return [];

@@ -61,8 +61,10 @@ export class Federations implements Federation, DiscoveryListener {
   }
 
   /**
-   * Reconciles all keys. Called when something that concerns all of them has changed, such as which clusters have
-   * Links.
+   * Reconciles all keys. Called in these cases:
+   * - The controller starts.
+   * - The local Services that are selected as members, or their slices, were listed anew.
+   * - The Secrets with the control plane's credentials were listed anew.
    */
   addAll(): void {
     this.#controller.addAll();
@@ -79,12 +81,13 @@ export class Federations implements Federation, DiscoveryListener {
   }
 
   /**
-   * Handles a change of a namespace in the source cluster: it was created or deleted, or what this operator may do in
-   * it has changed.
+   * Reconciles the keys of a namespace in the source cluster. Called when the namespace was created or deleted, or
+   * became readable or unreadable. If it is gone, also reconciles all keys that are not settled
+   * ({@link FederationDerivation.isSettled}).
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
-    // The operator creates a limited number of namespaces. A deleted namespace leaves room for one that a waiting key
-    // needs.
+    // The number of namespaces that are created for a target is limited. A deleted namespace can make room for one that
+    // a waiting key needs.
     const isWaiting = (key: string): boolean => state === 'missing' && !this.#derivation.isSettled(key);
     for (const key of this.#controller.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.add(key);

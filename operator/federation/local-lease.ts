@@ -1,6 +1,7 @@
 /**
- * The Lease under which local memberships of federated Services are written (rule I7). Linkerd's local service mirror
- * takes the same Lease.
+ * The Lease of local memberships (rule I7). Only its holder writes local memberships in flat mode. This operator
+ * creates federated Services in gateway mode, or changes them to that mode, only while it holds the Lease. Linkerd's
+ * local service mirror takes the same Lease.
  */
 import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { RevokedError } from '../kube/abort.ts';
@@ -24,12 +25,15 @@ export class LocalLease {
     this.#lock = new LeaseLock(sharedLease(LOCAL_WRITE_LEASE, env));
   }
 
-  /** Whether we count as the holder: we have acquired the Lease, and have not noticed its loss. */
+  /**
+   * Whether this operator counts as the holder: it has acquired the Lease, and has neither noticed its loss nor
+   * released it.
+   */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** Whether we certainly hold the Lease at this moment. Ask right before each write. */
+  /** Whether this operator certainly holds the Lease at this moment. Ask right before each write. */
   get mayWrite(): boolean {
     return this.#lock.mayWrite;
   }

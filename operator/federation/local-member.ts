@@ -1,7 +1,8 @@
 /**
  * The source cluster as a party of federated Services (rules I1, I5, I7). The Services that `--federated-selector`
- * selects are read like those of a target, with their slices. They join while this operator holds the Lease of
- * local memberships, and in gateway mode also without it. Without a selector nothing is read, and nothing joins.
+ * selects are read like those of a target, with their slices. This operator writes their memberships in flat mode only
+ * while it holds the Lease of local memberships, in gateway mode also without it. Without a selector, no local Service
+ * joins, and the Lease is not acquired.
  */
 import { parseSelectorText, type Selector } from '../../crds/selector.ts';
 import { localMember, NO_LOCAL_MEMBER, observeLocalMember } from './observe.ts';
@@ -53,9 +54,10 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   /**
-   * Reports whether a write may be sent now. If this operator has acquired the Lease of local memberships and has not
-   * noticed its loss, it must certainly still hold the Lease. Otherwise every write may be sent, because it was decided
-   * without the Lease: a noticed loss interrupts the reconciles that were decided under the Lease.
+   * Reports whether a write is allowed now. While this operator counts as the holder of the Lease of local memberships,
+   * it must also certainly hold the Lease at this moment. Otherwise all writes are allowed, because they were decided
+   * without the Lease: when the operator notices the loss of the Lease, it interrupts the reconciles that were decided
+   * under the Lease.
    */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 
@@ -72,7 +74,10 @@ export class LocalMember implements Participant<LocalParty> {
     this.#lease.run((reason) => void federations.interrupt(reason));
   }
 
-  /** Stops, and releases the Lease. The controller of federated Services must have stopped before. */
+  /**
+   * Stops reading, releases the Lease, and removes the metric. The controller of federated Services must have stopped
+   * before.
+   */
   async stop(): Promise<void> {
     this.#target?.stop();
     this.#stopped.abort(new Error('the operator stops'));

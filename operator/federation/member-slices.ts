@@ -1,7 +1,7 @@
 /**
  * The slices of a federated Service in gateway mode (rule I5). The construct renders the slices of members whose
- * endpoints are known. The existing slices of other members stay, and get only the present addresses and readiness of
- * their gateway. Pure.
+ * endpoints are known. The existing slices of other members stay. Only what they say about the gateway is updated: its
+ * addresses, port, identity and readiness. Pure.
  */
 import {
   type ApiJson,
@@ -55,8 +55,9 @@ export function gatewayEndpointsOf(
 }
 
 /**
- * Returns copies of the slices of the local Service. The list is empty while the local Service or its slices are not
- * known, or while this operator does not decide about the local membership.
+ * Returns copies of the slices of the local Service, except those with host names (address type FQDN). The list is
+ * empty while the local Service or its slices are not known, or while this operator does not decide about the local
+ * membership.
  */
 export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
   knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
@@ -89,10 +90,11 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
 }
 
 /**
- * Returns the existing slices that stay because the construct renders no slices for their member: the Service or the
- * endpoints of the member are not known, or the Service is too large. If a target's Service is not known or is too
- * large, its slices get the present addresses and readiness of the gateway, unless the knowledge of the target is
- * `anothers`. All other slices stay unchanged.
+ * Returns the existing slices of those members for which the construct renders none:
+ * - If the Service of a target is not known or is too large, its slices get the present state of the gateway
+ *   ({@link refreshedSlices}).
+ * - If the knowledge of a target is `anothers`, or no address of its gateway is known, its slices stay unchanged.
+ * - If the Service or the slices of the local member are not known, its slices stay unchanged.
  */
 export function retainedSlices(
   observed: ObservedFederation,
@@ -111,11 +113,11 @@ export function retainedSlices(
 }
 
 /**
- * Returns all existing slices. The slices of a target get the present addresses and readiness of its gateway, unless
- * the knowledge of the target is `anothers`.
+ * Returns all existing slices. The slices of a target get the present state of its gateway ({@link refreshedSlices}),
+ * unless the knowledge of the target is `anothers`.
  */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
-  // For a cluster whose Lease somebody else may hold, nothing is written (rule H1).
+  // For a cluster whose Lease somebody else might hold, nothing is written (rule H1).
   const followed = observed.targets.filter(({ knowledge }) => knowledge !== 'anothers');
   const clusters = new Set<string | undefined>(followed.map(({ link }) => link.cluster));
   return [
@@ -125,11 +127,12 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
 }
 
 /**
- * Adds some existing slices to the manifests, and marks the manifests as partial. These are slices that are to be
- * deleted, lead to a dead gateway and still list ready endpoints. They are written as not ready first (rule F3),
- * because their deletion may have to wait until another object of the same Service can be written.
+ * Returns the manifests with some slices added that are due to be deleted: existing slices that the manifests lack,
+ * that belong to a target with a dead gateway, and that still list ready endpoints. These slices are written as not
+ * ready first (rule F3), because their deletion might have to wait until another object of the same Service can be
+ * written. If any slice is added, the manifests are marked as partial.
  * @param existing all existing slices
- * @param follow returns all existing slices. The slices of the given targets have the present state of their gateways
+ * @param follow returns all existing slices, those of the given targets with the present state of their gateways
  */
 export function withDying<M extends Pick<Manifests, 'endpoints' | 'isPartial'>, T extends Pick<TargetParty, 'gateway'>>(
   manifests: M,
@@ -152,7 +155,7 @@ export function withDying<M extends Pick<Manifests, 'endpoints' | 'isPartial'>, 
     : { ...manifests, endpoints: [...manifests.endpoints, ...slices], isPartial: true };
 }
 
-/** Returns the existing slices of a target with the present addresses and readiness of its gateway. */
+/** Returns the existing slices of a target with the present state of its gateway ({@link refreshedSlices}). */
 function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
   const { cluster } = target.link;
   const service = federatedName(observed.name);
@@ -160,11 +163,12 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 }
 
 /**
- * Returns existing slices of one target with the present addresses and readiness of its gateway (rules C1, I6). If the
- * Link no longer has a gateway, no endpoint is ready. The slices stay unchanged if none of them has endpoints, if no
- * address is known, or while it is not known whether there is a gateway.
- * @param of what is not read from the slices, because somebody may have removed their labels: `service` is the name of
- *   the Service that they belong to, and `slicePrefix` is how their own names begin
+ * Returns existing slices of one target with the present addresses, port, identity and readiness of its gateway (rules
+ * C1, I6). If the Link no longer has a gateway, no endpoint is ready. The slices stay unchanged if none of them has
+ * endpoints, if no address is known, or while it is not known whether there is a gateway.
+ * @param of names that are not read from the labels of the slices, because somebody might have removed the labels:
+ *   `service` is the name of the Service that the slices belong to, and `slicePrefix` is how the names of the slices
+ *   begin
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -202,9 +206,9 @@ export function refreshedSlices(
 
 /**
  * Returns the addresses, port and identity of a gateway, whether the gateway is alive, and the endpoints (`listed`) of
- * the existing slices. If no address of the gateway is known, its addresses, port and identity are taken from these
- * slices. While the probe has no verdict, the gateway counts as alive if all these endpoints are ready. If there are no
- * such endpoints, the last earlier verdict counts. Without any verdict, the gateway counts as alive.
+ * the existing slices. If no address of the gateway is known, its addresses, port and identity are taken from the
+ * slices. While the probe has no verdict, the gateway counts as alive if all listed endpoints are ready. If no
+ * endpoints are listed, the last earlier verdict counts. Without any verdict, the gateway counts as alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

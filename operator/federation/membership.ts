@@ -11,7 +11,10 @@ export interface Membership {
   readonly clusters: ReadonlySet<string>;
   /** Whether the local Service is a member. */
   readonly local: boolean;
-  /** Whether somebody has deleted the federated Service. The members are then read from its slices (rule C3). */
+  /**
+   * Whether the federated Service is gone although slices of it still exist, for example because somebody has deleted
+   * it. The members are then read from the slices (rule C3).
+   */
   readonly isDeleted: boolean;
 }
 
@@ -45,9 +48,8 @@ export function membershipOf({
 }
 
 /**
- * Returns the target clusters whose Services are members, or that have slices of the federated Service in the source
- * cluster. Slices are taken into account even if the federated Service is in flat mode, where Linkerd does not read
- * them.
+ * Returns the target clusters whose Services are members, and those to which existing slices of the federated Service
+ * belong. The slices count even in flat mode, in which Linkerd does not read them.
  */
 export const listedClusters = (observed: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): ReadonlySet<string> =>
   new Set([

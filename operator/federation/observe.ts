@@ -10,7 +10,10 @@ import type { Aspect } from '../target/aspect.ts';
 import type { LocalParty, TargetParty } from './observed.ts';
 import type { DiscoveredClusters } from './party.ts';
 
-/** Settings and state of the source cluster that decide whether Services of target clusters become members. */
+/**
+ * The operator's settings and the state of the source cluster that decide whether Services of target clusters become
+ * members.
+ */
 export interface Surroundings {
   readonly config: OperatorConfig;
   readonly source: Pick<SourceStores, 'namespaces'>;
@@ -37,8 +40,8 @@ export function observeMember(
     seniority: { createdAt: settings.createdAt, name: settings.name },
     mayHaveMember: settings.federatedServiceSelector !== undefined,
     mode: isFlat ? 'remote-discovery' : 'gateway',
-    // The first call of `has` starts a watch of Secrets. `has` is called only for flat members. Without them, the
-    // operator needs no permission to read Secrets.
+    // The first call of `has` starts a watch of Secrets, which needs a permission. `has` is called only for flat
+    // members, so federated Services without flat members do not need that permission.
     isDiscoverable: isFlat && service !== undefined ? around.discovery.has(settings.cluster) : undefined,
     isAdmitted,
     isNamespaceAdmitted: !isWanted || around.budget.admits(namespace),
@@ -64,7 +67,7 @@ export function observeLocalMember(
 
 /**
  * Returns the selected local Service of this key; undefined if there is none. A mirror, a federated Service, or a
- * Service derived from a ServiceImport is ignored, even if it has the label that selects local members: that label may
+ * Service derived from a ServiceImport is ignored, even if the selector of local members selects it: its labels might
  * have been copied from another Service.
  */
 export function localMember(key: string, members: Pick<Aspect<Service>, 'get'> | undefined): Service | undefined {

@@ -9,25 +9,28 @@ import type { Seniority } from '../mirror/names.ts';
 import type { ForeignSlices } from '../runtime/plan.ts';
 
 /**
- * What is known of a cluster's membership.
- * - `known`: it is known which Service of the cluster is selected, if any;
- * - `unknown`: the cluster is a target without a session; its Services have not all been listed with the present
- *   selectors, or are being listed anew because a namespace has lost some; the deletion of its Service is held; or the
- *   target has yet to confirm that the Service is gone (rules I6, E6, A2);
- * - `anothers`: this operator does not hold the Lease under which the membership is written. Another operator or
- *   controller may hold that Lease, and then decides about the membership (rule I7). While the value for a cluster is
- *   not `known`, the membership of the cluster stays as it is.
+ * What is known of a cluster's membership. A membership is added or removed only if the value is `known`.
+ * - `known`: it is known which Service of the cluster is selected, if any.
+ * - `unknown`: that is not known (rules I6, E6, A2), in one of these cases:
+ *   - No session reads the target.
+ *   - Not all Services of the cluster have been listed with the present selectors.
+ *   - The Services are being listed anew, because a namespace has lost some.
+ *   - The deletion of the Service is held.
+ *   - The cluster has a membership, and the target has not confirmed yet that it no longer has a Service that could be
+ *     a member.
+ * - `anothers`: this operator does not hold the Lease under which the membership is written. If another operator or
+ *   controller holds the Lease, that holder decides about the membership (rule I7).
  */
 export type Knowledge = 'known' | 'unknown' | 'anothers';
 
-/** A cluster that may have a member. */
+/** A cluster that might have a member. */
 interface Party {
   readonly knowledge: Knowledge;
   /** The Service that is selected as a member; absent if there is none, or it is not known. */
   readonly service?: Service | undefined;
 }
 
-/** A target cluster that has a Link, may have one, or had one. */
+/** A target cluster that has a Link, might have one, or had one. */
 export interface TargetParty extends Party {
   readonly link: Pick<
     LinkView,
@@ -39,21 +42,23 @@ export interface TargetParty extends Party {
    */
   readonly seniority: Seniority;
   /**
-   * Whether the cluster may have a member that is not known. True if the cluster has no session, or if its Link selects
-   * members and nobody else is known to hold the Link's Lease.
+   * Whether the cluster might have a member as long as its `knowledge` is not `known`. True if the cluster does not
+   * take part through a session. Also true if its Link selects members, and nobody else is known to hold the Link's
+   * Lease.
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether the cluster has a session, or was named by a Link of this operator or recorded by a Lease after the
-   * operator started. If not, the cluster may belong to another operator. @default true
+   * Whether the cluster is known to belong to this operator: it takes part through a session, or a Link has named it or
+   * a Lease has recorded it since the operator started. If not, the cluster might belong to another operator.
+   * @default true
    */
   readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /**
    * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4). Undefined
-   * while the answer is not known, or if the operator may not read the Secrets. Undefined also if the answer is not
-   * needed, because there is no Service or the Link does not ask for flat mode.
+   * while the answer is not known, or if the operator is not allowed to read the Secrets. Also undefined if the answer
+   * is not needed, because there is no Service or the Link does not ask for flat mode.
    */
   readonly isDiscoverable: boolean | undefined;
   /** Whether this member is within the Link's limit on the number of members (rule E10). */
@@ -65,7 +70,7 @@ export interface TargetParty extends Party {
   readonly isNamespaceAdmitted?: boolean;
   /** Whether this Service is within the Link's limit on written bytes (rule E10). @default true */
   readonly isWithinBytes?: boolean;
-  /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
+  /** The target's gateway; absent if the Link has none, or if it is not known whether the Link has one. */
   readonly gateway?: GatewayView | undefined;
   /** Whether the Link is known to have no gateway. @default false */
   readonly lacksGateway?: boolean;
@@ -80,9 +85,10 @@ export interface TargetParty extends Party {
 export interface LocalParty extends Party {
   /**
    * Whether this operator holds the Lease of local memberships (rule I7). Without the Lease, a local membership in flat
-   * mode is left to the holder, which may be Linkerd's local service mirror. A local membership in gateway mode is
-   * written all the same. But no federated Service changes to gateway mode without the Lease: the Service would lose
-   * its membership annotations, and Linkerd's local service mirror deletes federated Services that have none.
+   * mode is left to the holder, which can be Linkerd's local service mirror. A local membership in gateway mode is
+   * written even without the Lease. But no federated Service is created in gateway mode, or changed to it, without the
+   * Lease: in that mode it has no membership annotations, and Linkerd's local service mirror deletes such federated
+   * Services.
    */
   readonly isHeld: boolean;
   /**
@@ -99,13 +105,18 @@ export interface ObservedFederation {
   readonly operators: Operators;
   readonly local: LocalParty;
   /**
-   * The target clusters, in any order, each once. They are the clusters that have a session, those that have a
-   * membership and have or may have a Link, and those whose Link selects members and is about to be served.
+   * The target clusters, in any order, each once:
+   * - clusters that take part through a session;
+   * - clusters with a membership, or with slices of the federated Service, that have or might have a Link;
+   * - clusters whose Link selects members and is about to be served.
    */
   readonly targets: readonly TargetParty[];
   /** The existing Service with the name of the federated Service, whoever owns it; absent if there is none. */
   readonly live: Service | undefined;
-  /** Slices whose labels say that they belong to this federated Service. */
+  /**
+   * Slices that belong to this federated Service by their labels. If the label that names the Service is missing, the
+   * name of the slice counts instead.
+   */
   readonly slices: readonly EndpointSlice[];
   /** Slices that others have made for the federated Service, if the Service is ours. @default - none */
   readonly foreign?: readonly ForeignSlices[] | undefined;

@@ -1,6 +1,6 @@
 /**
  * Decides which operator serves a federated Service if the cluster has several operators, in different namespaces (rule
- * I9). An annotation of the Service (its mark) names that operator. Pure.
+ * I9). An annotation of the Service (its mark) names the namespace of that operator. Pure.
  */
 import { Annotation } from '../../crds/wire.ts';
 import type { Operators } from '../mirror/observed.ts';
@@ -25,21 +25,24 @@ export function operatorOf(live: Service | undefined, { own, isGone }: Operators
 }
 
 /**
- * Who serves a federated Service: this operator (`own`), any operator (`shared`), or another operator (`another`). With
- * `none`, no operator is known to serve the Service. Another operator may serve it, so this operator leaves the Service
- * alone.
+ * Who serves a federated Service.
+ * - `own`: this operator.
+ * - `shared`: any operator, including this one.
+ * - `another`: another operator.
+ * - `none`: no operator is known to serve the Service. Another operator might serve it, so this operator leaves the
+ *   Service alone.
  */
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
  * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. Otherwise
- * the first of the cases below that applies decides. A cluster is "listed" if its Service is a member, or if slices of
- * the federated Service lead to the cluster. A target is "linked" unless it seems to belong to another operator
+ * the first of the cases below that applies decides. A cluster is "listed" if its Service is a member, or if existing
+ * slices of the federated Service belong to it. A target is "linked" unless it seems to belong to another operator
  * (`TargetParty.isLinked` is false).
  * - `own`: a target has a selected Service of that name, or a linked target is listed.
  * - `none`: a target is listed, but no linked target is.
  * - `shared`: the local cluster is listed, or has a selected Service. All operators know the local cluster.
- * - `own`: a linked target may have a member that is not known.
+ * - `own`: a linked target might have a member ({@link mayYetHaveMember}).
  * - `shared`: this operator has targets.
  * - `none`: this operator has no targets.
  */
@@ -56,20 +59,20 @@ export function standingOf(observed: ObservedFederation): Standing {
   if (isListed || local.service !== undefined) return 'shared';
   if (targets.some(mayYetHaveMember)) return 'own';
   // Somebody who adds no mark, such as Linkerd's local service mirror, left the Service without members. If this
-  // operator has targets, it knows by now that none of them has a member, so it may serve the Service.
+  // operator has targets, it knows by now that none of them has a member, so it is allowed to serve the Service.
   return targets.length > 0 ? 'shared' : 'none';
 }
 
 /**
- * Returns why the Services that our Links select cannot join: another operator serves the federated Service of their
- * name, or may serve it.
+ * Returns why the Services that Links of this operator select cannot join: another operator serves or might serve the
+ * federated Service of their name.
  */
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);
 
 /**
  * Whether a federated Service must name this operator. With `unsure`, the Service keeps naming this operator, because a
- * target may have a member that is not known.
+ * target might have a member ({@link mayYetHaveMember}).
  */
 export type Mark = 'set' | 'unset' | 'unsure';
 
@@ -80,9 +83,9 @@ export type Mark = 'set' | 'unset' | 'unsure';
  * - A target has a member, and does not seem to belong to another operator (`TargetParty.isLinked`).
  * - A target has a member, and the federated Service already names this operator.
  *
- * Otherwise it is `unsure` if the federated Service names this operator, and a target may have a member that is not
- * known. In all other cases it is `unset`.
- * @param isAwaited whether the federated Service is kept without members because a cluster may still have a member
+ * Otherwise it is `unsure` if the federated Service names this operator, and a target might have a member
+ * ({@link mayYetHaveMember}). In all other cases it is `unset`.
+ * @param isAwaited whether the federated Service is kept without members because a cluster might still have a member
  */
 export function markOf(
   { live, targets, operators }: ObservedFederation,

@@ -22,7 +22,10 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
 
 export const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
-/** Returns why a Service cannot join any federated Service (rules I1, I2); undefined if it can. */
+/**
+ * Returns what is wrong with a Service itself, so that it cannot join any federated Service (rules I1, I2); undefined
+ * if nothing is wrong.
+ */
 export const invalidMember = (service: Service, link?: TargetParty['link']): Refusal | undefined =>
   invalidShape(service) ?? unwritable(service, link);
 
@@ -46,8 +49,8 @@ export function invalidShape(service: Service): Refusal | undefined {
 }
 
 /**
- * Returns why the API server would refuse the ports, labels or annotations of a Service; undefined if the API server
- * would accept them. A target is not trusted to send valid ones.
+ * Returns why the API server would refuse a federated Service with the ports, labels and annotations that are copied
+ * from a Service; undefined if the API server would accept it. A target is not trusted to send valid data.
  */
 function unwritable(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const ports = portsIn('remote-discovery', service);
@@ -104,7 +107,10 @@ export function refusalOfAll({
   return undefined;
 }
 
-/** Reports whether the namespace, if it is missing, must be created for the Service of a target. */
+/**
+ * Reports whether the namespace, if it is missing, must be created for the Service of a target: the Service needs the
+ * namespace ({@link wantsNamespace}), and the Link's limit on namespaces allows it.
+ */
 export const createsNamespace = (target: TargetParty): boolean =>
   wantsNamespace(target) && target.isNamespaceAdmitted !== false;
 
@@ -151,7 +157,7 @@ export const TOO_LARGE = refused(
 /** What {@link unfit} needs, besides the member, to decide whether the member can join in a mode. */
 export interface Fit {
   readonly mode: MirrorMode;
-  /** Whether we hold the Lease of local memberships. */
+  /** Whether this operator holds the Lease of local memberships. */
   readonly isHeld: boolean;
   readonly before: Membership | undefined;
 }

@@ -29,8 +29,9 @@ export class LocalReport {
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
   /**
-   * Reason and message last reported for each selected Service; empty if the Service has joined. Services that were
-   * selected when the operator started begin as empty: they are assumed to have joined.
+   * Text last reported for each selected Service, by key: reason and message, or an empty text if the Service has
+   * joined. Services that were selected when the operator started begin with an empty text: they are assumed to have
+   * joined.
    */
   readonly #known = new Map<string, string>();
 
@@ -44,7 +45,8 @@ export class LocalReport {
   }
 
   /**
-   * Reports the status of a Service by its key.
+   * Counts the status of a Service in the metric. If the status differs from the one last reported, records an Event on
+   * the Service and writes a log line.
    * @param status undefined if the status is not known, or the Service is not selected
    */
   report(key: string, status: MirrorStatus | undefined): void {

@@ -22,7 +22,7 @@ export interface MembershipLease {
   readonly isHeld: boolean;
   /** Identity of another holder of the Lease; undefined if none is known. */
   readonly heldBy: string | undefined;
-  /** Whether we certainly hold the Lease at this moment. Asked right before each write. */
+  /** Whether this operator certainly holds the Lease at this moment. Asked right before each write. */
   readonly mayWrite: boolean;
 }
 
@@ -47,15 +47,17 @@ export class SessionParty implements FederationParty, AspectListener {
   readonly #options: SessionPartyOptions;
   readonly #statuses = new Map<string, MirrorStatus>();
   /**
-   * Keys that have not been reconciled since the members were last listed or the Lease was last acquired, whichever
-   * came later. The value of a key becomes true when a reconcile observes the key after that moment. Only the report of
-   * such a reconcile removes the key. Undefined until the members have been listed with the present selector.
+   * Keys that still have to be reconciled after the members were last listed or the Lease was last acquired, whichever
+   * came later. A key goes through three phases:
+   * - Its value is false until a reconcile observes the key.
+   * - From then on, its value is true until {@link report} is called for the key.
+   * - Then the key is removed.
+   *
+   * Undefined until the members have been listed with the present selector.
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
-  /**
-   * Keys of federated Services that are kept without members because this cluster may have a member that is not known.
-   */
+  /** Keys of federated Services that are kept without members because this cluster might still have a member. */
   readonly #awaiting = new Set<string>();
   /**
    * Keys whose Service was selected when the key was last observed. Because of such a Service, the federated Service
@@ -71,8 +73,9 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Status of each selected Service, by key. Undefined until all of them have been reconciled, and while we do not hold
-   * the Lease. While the value is undefined, `status.federatedServices` of the Link keeps its entries.
+   * Status of each selected Service, by key. Undefined while this operator does not hold the Lease. After the Lease was
+   * acquired, or the selector has changed, the value is also undefined until all keys have been reconciled. While it is
+   * undefined, `status.federatedServices` of the Link keeps its entries.
    */
   get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
     return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
@@ -86,17 +89,17 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Number of federated Services that are kept without members because this cluster may have a member that is not known
-   * (rule I6).
+   * Number of federated Services that are kept without members because this cluster might still have a member (rule
+   * I6).
    */
   get awaiting(): number {
     return this.#awaiting.size;
   }
 
   /**
-   * Returns all keys that may need work. These are the keys of Services that are selected, were selected when last
-   * observed, or have a status, and the keys of federated Services that have a membership of this cluster or wait for
-   * this cluster.
+   * Returns all keys that might need work:
+   * - keys of Services that are selected, were selected when last observed, or have a status;
+   * - keys of federated Services that have a membership of this cluster, or are kept without members because of it.
    */
   keys(): ReadonlySet<string> {
     const { target, env } = this.#options;
@@ -139,7 +142,10 @@ export class SessionParty implements FederationParty, AspectListener {
     }
   }
 
-  /** Reconciles the keys of Services that have not joined. Called when one more namespace may be created. */
+  /**
+   * Reconciles the keys of Services that have not joined. Called when the limit on created namespaces might admit
+   * another namespace, because one that was about to be created is not created after all.
+   */
   changedWaiting(): void {
     this.changed([...this.#statuses].flatMap(([key, { mirrored }]) => (mirrored ? [] : [key])));
   }
@@ -159,8 +165,8 @@ export class SessionParty implements FederationParty, AspectListener {
   }
 
   /**
-   * Reconciles all keys. Called when this operator has acquired the Lease, because it reports statuses only while it
-   * holds the Lease.
+   * Reconciles all keys. Called when this operator has acquired the Lease, because it decides about the memberships of
+   * the cluster, and reports statuses, only while it holds the Lease.
    */
   taken(): void {
     this.#hasSeenAll = false;
@@ -188,7 +194,7 @@ export class SessionParty implements FederationParty, AspectListener {
     if (!isAwaited) this.#awaiting.delete(key);
     else {
       this.#awaiting.add(key);
-      // The members may have been listed after the key was observed, so the key is reconciled again.
+      // The members might have been listed after the key was observed, so the key is reconciled again.
       if (this.#unseen !== undefined) env.federations.add(key);
     }
     report.statusChanged();
@@ -197,7 +203,7 @@ export class SessionParty implements FederationParty, AspectListener {
   /**
    * Stores the status of a key, and returns whether the reason or the message has changed. An undefined status is
    * ignored while this operator does not hold the Lease, or does not know whether the Service is selected. If the
-   * Service does not join, the change is recorded as an Event.
+   * Service does not join, a changed reason or message is recorded as an Event, and a changed reason is also logged.
    */
   #isNews(key: string, status: MirrorStatus | undefined): boolean {
     const { report, target, lease, env, link } = this.#options;
@@ -237,7 +243,8 @@ export function ownMembershipsOf(
 }
 
 /**
- * Returns a party without members, for a cluster that no longer has a Link.
+ * Returns the party of a cluster that no longer has a Link. The party has no selected Services, so the memberships of
+ * the cluster are removed while this operator holds the Lease.
  * @param lease Lease of the Link that the cluster had
  */
 export const formerParty = (

@@ -7,8 +7,8 @@ import type { LinkPresence } from './presence.ts';
 /** What the work for all Links needs. */
 export interface LinksEnvironment extends SharedEnvironment {
   /**
-   * Tells how long the mirrors of a cluster without a Link must stay: while no Link can exist, and then until the Links
-   * have had time to come back.
+   * Decides how long the mirrors of a cluster without a Link must stay if all Links vanished at once: while Links
+   * cannot exist, and then for `tuning.returnGraceMs`.
    */
   readonly presence: Pick<LinkPresence, 'holdMs'>;
 }

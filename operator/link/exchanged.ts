@@ -22,8 +22,9 @@ export function formerCluster({ name, settings }: Assigned, served: ReadonlyMap<
 }
 
 /**
- * Reports whether a Link waits for itself. A Link that leaves a cluster waits for the Link that is to have this
- * cluster. That Link may leave a cluster too, and wait for a third Link, and so on.
+ * Reports whether a Link exchanges clusters with others, so that it waits for itself. A Link that leaves a cluster
+ * waits for the Link that is to have this cluster. That Link might leave a cluster too, and wait for a third Link, and
+ * so on.
  * @param served the target cluster that the Lease of each Link records, by the name of the Link
  * @param ownerOf returns the Link that is to have a cluster
  */

@@ -1,7 +1,8 @@
 /**
- * Grace period in which a cluster without a Link keeps its mirrors (rule E5). A new Link of the cluster may be served
- * with these mirrors, for example when a Link is renamed. If all Links vanished at once, mirrors stay as long as the
- * Links may return.
+ * Grace period in which a cluster without a Link keeps its mirrors (rule E5). If a new Link names the cluster within
+ * this period, its session uses these mirrors instead of new ones. So a user can rename a Link. The period is 2 s. If
+ * all Links vanished at once, it is longer: it lasts while Links cannot exist, and then for `returnGraceMs`, 10 minutes
+ * by default.
  */
 import type { LinkPresence } from './presence.ts';
 
@@ -13,8 +14,8 @@ const REMOVAL_GRACE_MS = 2_000;
 /** Longest time between two checks of whether Links can exist at all, within the grace period, in milliseconds. */
 const PRESENCE_PERIOD_MS = 500;
 /**
- * Longest time between two checks while mirrors wait for Links to return, in milliseconds. It is short, so that the
- * operator soon notices a `linkspan unlink`, which ends the wait.
+ * Longest time between two checks while mirrors wait for Links to return, in milliseconds. The operator notices within
+ * this time that a `linkspan unlink` has ended the wait.
  */
 const LOOK_MS = 10_000;
 /** Time between two checks while the API server lists a Link that no watch has shown, in milliseconds. */
@@ -27,7 +28,10 @@ export interface GraceOptions {
    * @throws ApiError or ConnectionError if there is no answer
    */
   readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;
-  /** @default 2000 */
+  /**
+   * Grace period if not all Links vanished at once, in milliseconds.
+   * @default 2000
+   */
   readonly removalGraceMs?: number | undefined;
 }
 
@@ -51,10 +55,10 @@ export class Grace {
   }
 
   /**
-   * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors may be
+   * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors can be
    * removed now.
    * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. Its argument
-   *   `goneMs` is the time at which the Link was found to be gone, in milliseconds since the epoch
+   *   `goneMs` is the time at which the Link was found to be deleted, in milliseconds since the epoch
    * @throws ApiError or ConnectionError if the API server does not answer
    */
   async leftMs(
@@ -64,23 +68,24 @@ export class Grace {
   ): Promise<number> {
     const sinceMs = this.#goneMs.get(cluster) ?? performance.now();
     this.#goneMs.set(cluster, sinceMs);
-    // The operator checks from the start of the grace period whether Links can exist, because a CRD that is replaced is
-    // missing for a moment only.
     const goneMs = Date.now() - (performance.now() - sinceMs);
     const isKnown = async (): Promise<boolean> => {
       if (!this.#unlinked.has(cluster) && (await isUnlinked(goneMs))) this.#unlinked.add(cluster);
       return this.#unlinked.has(cluster);
     };
+    // A CRD that is replaced is missing only for a moment. To notice this, the operator checks from the start of the
+    // grace period whether Links can exist.
     const holdMs = await this.#presence.holdMs(sinceMs, signal, isKnown);
     if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
     if (graceMs > 0) return Math.min(graceMs, PRESENCE_PERIOD_MS);
-    // The mirrors must stay if a Link was created again. The watch may be late to show that Link.
+    // The mirrors must stay if a Link was created again. The watch might be late to show that Link.
     return (await this.#isLinked(cluster, signal)) ? UNSEEN_MS : 0;
   }
 
   /**
-   * Ends the grace period of a cluster, because its mirrors need not be removed any more, or their removal has ended.
+   * Ends the grace period of a cluster. Called when its mirrors do not have to be removed, or when their removal has
+   * ended.
    */
   end(cluster: string): void {
     this.#goneMs.delete(cluster);

@@ -33,11 +33,13 @@ const RETRY_MS = 2_000;
 const MAX_NAMED = 10;
 
 /**
- * Result of a removal. `complete`: nothing is left, and the Lease is deleted, or expires if it cannot be deleted.
- * `incomplete`: the Lease stays, because namespaces that cannot be read may hold more mirrors, or parts in
- * ServiceImports cannot be read. `interrupted`: the Lease stays, because the source cluster may have been restored from
- * a backup after the last check for leftovers began. The check must be made again. `stopped`: the removal was stopped
- * before its end.
+ * Result of a removal:
+ * - `complete`: nothing is left. The Lease is deleted; if it cannot be deleted, it expires.
+ * - `incomplete`: the Lease stays, because namespaces that cannot be read might hold more mirrors, or because parts in
+ *   ServiceImports cannot be read.
+ * - `interrupted`: the check for leftovers must be made again, because the source cluster might have been restored from
+ *   a backup after the last check began. The Lease stays, unless its deletion was already under way.
+ * - `stopped`: the removal was stopped before its end.
  */
 export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 
@@ -80,8 +82,9 @@ export class Removal {
   }
 
   /**
-   * Returns findings for the status of the Link that is called {@link link} now. That Link, or an earlier one of the
-   * same name, named the cluster of this removal before. The Link can be served once this removal has ended.
+   * Returns findings for the status of the present Link with the name {@link link}. This Link, or an earlier Link of
+   * the same name, named the cluster of this removal before. The present Link is not served before this removal has
+   * ended.
    */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which a Link of this name left, are being removed first`;
@@ -116,7 +119,7 @@ export class Removal {
     await this.#ended;
   }
 
-  /** Handles a namespace of the source cluster that was created, or can be read now. */
+  /** Called when a namespace of the source cluster was created or deleted, or when the right to read it has changed. */
   namespaceChanged(namespace: string): void {
     const { source, federations } = this.#env;
     const isThere = (key: string): boolean => splitKey(key).namespace === namespace;
@@ -142,7 +145,7 @@ export class Removal {
   }
 
   /**
-   * Deletes the Lease. Releases it instead if the removal was stopped, or if anything is or may be left.
+   * Deletes the Lease. Releases it instead if the removal was stopped, or if anything is left or might be left.
    * @param readMs when the last check for leftovers began, on the monotonic clock
    */
   async #end(readMs: number): Promise<RemovalResult> {
@@ -191,7 +194,8 @@ export class Removal {
 
   /**
    * Lists leftovers anew from the API server, and reports whether there are certainly none. If the answer to a creation
-   * was lost, a mirror may exist that no watch has shown yet. Without the Lease, nobody would ever find such a mirror.
+   * was lost, a mirror might exist that no watch has shown yet. Once the Lease is deleted, nothing would ever find this
+   * mirror.
    */
   async #isCertain(): Promise<boolean> {
     const { source, log } = this.#env;
@@ -202,7 +206,7 @@ export class Removal {
       return false;
     });
     // Objects that `readAnew` adds to the stores are not reported as changes, so all keys are enqueued here. `readAnew`
-    // may have added objects even if it failed.
+    // might have added objects even if it failed.
     for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
     if (!isShown) {
       await sleep(RETRY_MS, signal);

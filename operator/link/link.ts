@@ -25,9 +25,13 @@ export interface LinkOptions {
   readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly log: Logger;
-  /** Returns the Link as last seen; undefined if it is gone. */
+  /** Returns the Link as last seen; undefined if it is deleted. */
   readonly current: () => LinkObject | undefined;
-  /** Called with the Link as it was written. */
+  /**
+   * Called after each successful write of the status.
+   * @param written the Link in the answer of the API server
+   * @param before the Link that the status was computed from
+   */
   readonly wrote: (written: LinkObject, before: LinkObject) => void;
   /** Called when the installed CRD drops the fields that Linkspan adds to spec and status (rule G5). */
   readonly onPruned: () => void;
@@ -37,12 +41,15 @@ export interface LinkOptions {
 
 /** The part of a session that the status of its Link needs. */
 export interface LinkWork {
-  /** Cluster of the session: the one that the Link names, or the one that it named before. */
+  /**
+   * Cluster of the session. It is the cluster that the Link names, or one that the Link, or an earlier Link of the same
+   * name, named before.
+   */
   readonly cluster: string;
   findings(): SessionFindings;
 }
 
-/** Findings for a Link without mirrors or members: they have been removed, or are another Link's. */
+/** Findings for a Link whose mirrors and members have been removed, or belong to another Link now. */
 const CLEARED: Pick<SessionFindings, 'mirrors' | 'federated'> = { mirrors: new Map(), federated: new Map() };
 
 export class Link implements LinkReport {
@@ -52,7 +59,10 @@ export class Link implements LinkReport {
   #accepted: Verdict = verdict('Unknown', 'Pending', '');
   #cluster = '';
   #work: LinkWork | undefined;
-  /** Whether the mirrors that the status lists are no longer this Link's, and no session has reported mirrors since. */
+  /**
+   * Whether the mirrors that the status lists have been removed, or belong to another Link now, and no session has
+   * reported mirrors since.
+   */
   #isCleared = false;
 
   constructor(options: LinkOptions) {
@@ -111,7 +121,10 @@ export class Link implements LinkReport {
     this.#writer.schedule();
   }
 
-  /** Called when all mirrors of the cluster that the Link named before have been removed, or are another Link's. */
+  /**
+   * Called when the mirrors of a former cluster have been removed, or belong to another Link now. The former cluster is
+   * one that this Link, or an earlier Link of the same name, named before.
+   */
   cleared(): void {
     this.#isCleared = true;
     this.statusChanged();
@@ -167,8 +180,8 @@ export class Link implements LinkReport {
     conditions: ReturnType<typeof linkStatus>['conditions'],
   ): void {
     const { metrics, name } = this.#options;
-    // A suspended Link is never ready, and an alert about it would have no remedy. Its condition `Ready` is not
-    // measured.
+    // Condition `Ready` of a suspended Link is not measured: such a Link is never ready, so an alert about it would
+    // have no remedy.
     const measured = conditions.filter(({ type, reason }) => type !== 'Ready' || reason !== 'Suspended');
     metrics.setConditions(name, this.#cluster, measured);
     if (this.#work === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Decides which Link has which target cluster (rule E9), and whether the mirrors of a cluster may be removed. At most
- * one Link has a cluster, and mirrors of the cluster are written only for that Link. Pure: the result depends on all
- * Links, valid or not, and on the cluster that the Lease of each Link records.
+ * Decides which Link has which target cluster (rule E9), and what must be done for each cluster and its mirrors. At
+ * most one Link has a cluster, and mirrors of the cluster are written only for that Link. Pure: the results depend only
+ * on all Links, valid or not, and on the cluster that the Lease of each Link records.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
 import { Annotation, Value } from '../../crds/wire.ts';
@@ -27,38 +27,43 @@ export interface LinkRead {
   /** Whether the Link and its mirrors are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
   /**
-   * Value of the annotation that confirms held deletions, even if the Link is invalid; undefined if there is none (rule
-   * E6).
+   * Value of the annotation that confirms held deletions (rule E6). It is read even if the Link is invalid. Undefined
+   * if the Link does not have the annotation.
    */
   readonly confirmPrune?: string | undefined;
-  /** Condition `Accepted` as the validity of the Link alone decides it. */
+  /** Condition `Accepted`, judged only by whether the Link is valid. */
   readonly accepted: Verdict;
 }
 
 /**
- * The target cluster that the Lease of each Link records, by the name of the Link. It is the cluster for which the Link
- * was last served, or whose mirrors the Link keeps.
+ * The target cluster that the Lease of each Link records, or will record once this operator holds the Lease. The key is
+ * the name of the Link, which might be deleted. The Link was last served for this cluster, or keeps its mirrors.
  */
 export type Served = ReadonlyMap<string, string>;
 
 /** What must be done for one target cluster. */
 export type Assignment =
-  /** A valid Link has the cluster, and is served. */
+  /** A valid Link has the cluster, and must be served. */
   | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
   /**
-   * An invalid Link has the cluster, or one that counts as invalid ({@link isExchanged}). The operator continues to serve
-   * it with its last valid spec (rule E7).
+   * The Link that has the cluster is invalid, or counts as invalid because it exchanges clusters ({@link isExchanged}).
+   * The operator continues to serve the Link by the spec by which it was last served, if that spec is known (rule E7).
    */
   | { readonly do: 'continue'; readonly link: LinkRead }
   /**
-   * No Link has the cluster, but this invalid Link names it, and keeps the mirrors that another Link left (rule E9).
+   * No Link has the cluster, but this invalid Link names it: the Link keeps the mirrors that another Link left (rule
+   * E9).
    */
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
   /**
-   * The cluster is left to a suspended Link (rule H9): the Link has the cluster, or its Lease records the cluster, or
-   * the Link names the cluster while its Lease records none. Or no Link has the cluster, and no Lease records it.
+   * The cluster must have no session in each of these cases (rule H9). In the first three, `suspended` is the name of
+   * the suspended Link.
+   * - A suspended Link has the cluster.
+   * - No Link has the cluster, and a suspended Link names it while the Lease of that Link records no cluster.
+   * - No Link has the cluster or keeps its mirrors, and the Lease of a suspended Link records the cluster.
+   * - No Link has the cluster, and no Lease records it.
    */
   | { readonly do: 'nothing'; readonly suspended?: string };
 
@@ -83,12 +88,15 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 }
 
 /**
- * Returns the Link that has a cluster. A Link that is served for the cluster keeps it, even while invalid, until its
- * spec is valid and names another cluster. If no Link is served for the cluster, the oldest valid Link that names the
- * cluster has it, or the first by name if several are equally old. An invalid Link has a cluster only if its Lease
- * records that cluster. The same holds for a valid Link that exchanges clusters with others ({@link isExchanged}). A
- * Link cannot be served yet while its former cluster is left to a suspended Link ({@link formerOf}). Such a Link has a
- * cluster only if no other Link can be served for that cluster.
+ * Returns the Link that has a cluster; undefined if no Link has it.
+ * - A Link whose Lease records the cluster keeps it, even while the Link is invalid, until its spec is valid and names
+ *   another cluster.
+ * - If no Link keeps the cluster, the oldest valid Link that names it has it, or the first by name if several are
+ *   equally old.
+ * - An invalid Link has only the cluster that its Lease records. The same holds for a valid Link that exchanges
+ *   clusters with others ({@link isExchanged}).
+ * - A Link whose former cluster is left to a suspended Link ({@link formerOf}) cannot be served yet. It has the cluster
+ *   that it names only if no other Link can be served for that cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links];
@@ -109,8 +117,8 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
 const invalid = new WeakMap<LinkRead, LinkRead>();
 
 /**
- * Returns a copy of a Link that counts as invalid, so that the Link keeps the cluster that its Lease records. Returns
- * the same copy each time.
+ * Returns a copy of a Link without its settings. The copy counts as an invalid Link, which can have only the cluster
+ * that its Lease records. Each call for a Link returns the same copy.
  */
 function asInvalid(link: LinkRead): LinkRead {
   const known = invalid.get(link) ?? { ...link, settings: undefined };
@@ -120,7 +128,8 @@ function asInvalid(link: LinkRead): LinkRead {
 
 /**
  * Returns the best candidate for a cluster among some Links. Candidates are valid Links that name the cluster, and
- * invalid Links whose Leases record it. The Link whose Lease records the cluster comes first, then the oldest.
+ * invalid Links whose Leases record it. Links whose Leases record the cluster come first, then older Links, then the
+ * first by name.
  */
 function bestOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -144,9 +153,9 @@ export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: 
 }
 
 /**
- * The cluster that a Link named before, if the Link cannot be served for the cluster that it names now: a suspended
- * Link leaves the mirrors of the former cluster to another controller, and the Lease of this Link is their only record,
- * so it must not record another cluster.
+ * The former cluster of a valid Link, if it prevents the Link from being served for the cluster that it names now. A
+ * suspended Link leaves the mirrors of the former cluster to another controller. The Lease of the valid Link must go on
+ * recording the former cluster, because it might be the only record of these mirrors.
  */
 export interface Former {
   readonly cluster: string;
@@ -154,7 +163,10 @@ export interface Former {
   readonly suspended: string;
 }
 
-/** Returns the {@link Former} cluster that keeps a valid Link from the one that it names; undefined if none does. */
+/**
+ * Returns the {@link Former} cluster that prevents a valid Link from being served for the cluster that it names.
+ * Undefined if there is none, or if the Link is invalid.
+ */
 export function formerOf(link: LinkRead, links: ReadonlyMap<string, LinkRead>, served: Served): Former | undefined {
   const cluster = formerCluster(link, served);
   if (cluster === undefined) return undefined;
@@ -162,7 +174,10 @@ export function formerOf(link: LinkRead, links: ReadonlyMap<string, LinkRead>, s
   return suspended && { cluster, suspended: suspended.name };
 }
 
-/** Returns the suspended Link that a cluster and its mirrors are left to; undefined if there is none. */
+/**
+ * Returns the suspended Link that has a cluster. If no Link has the cluster, returns a suspended Link that names it and
+ * whose Lease records no cluster. Otherwise undefined.
+ */
 function suspendedOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links.values()];
   return suspendedAmong(cluster, ownerOf(cluster, all, served), all, served);
@@ -177,8 +192,9 @@ const suspendedAmong = (
   (owner === undefined ? namingOf(cluster, links, served) : [owner]).find(({ isSuspended }) => isSuspended === true);
 
 /**
- * Returns the Links that could keep what is left of a cluster that no Link has. A Link whose Lease records another
- * cluster cannot keep this one as well: a Lease records one cluster.
+ * Returns the Links that name a cluster and whose Leases record no cluster. If no Link has the cluster, each of these
+ * Links could keep the cluster's mirrors. A Link whose Lease records another cluster could not keep them, because a
+ * Lease records only one cluster.
  */
 const namingOf = (cluster: string, links: readonly LinkRead[], served: Served): readonly LinkRead[] =>
   links.filter(({ name, named }) => named === cluster && !served.has(name));
@@ -186,7 +202,7 @@ const namingOf = (cluster: string, links: readonly LinkRead[], served: Served): 
 /** Returns what must be done for a cluster. */
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
   const owner = ownerOf(cluster, links.values(), served);
-  // The controller that a suspended Link is left to may need the mirrors.
+  // The controller that a suspended Link is left to might need the mirrors.
   const suspended = suspendedOf(cluster, links, served);
   if (suspended !== undefined) return { do: 'nothing', suspended: suspended.name };
   if (owner !== undefined) {
@@ -206,7 +222,7 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 }
 
 /**
- * Returns the names of other Links whose mirrors may need the same names as the mirrors of this Link. Two mirrors can
+ * Returns the names of other Links whose mirrors might need the same names as the mirrors of this Link. Two mirrors can
  * need the same name if one of the two cluster names ends in `-` followed by the other: for example, `eu-west` and
  * `west` (rule A7).
  */
@@ -243,8 +259,8 @@ export function acceptedOf(
     if (former !== undefined) return verdict('False', 'FormerClusterSuspended', formerText(former));
     return settings === undefined || overlaps.length === 0 ? accepted : { ...accepted, message: overlapText(overlaps) };
   }
-  // A valid owner without settings is a copy that `asInvalid` made: it exchanges clusters with this Link, or with
-  // several.
+  // An owner that is valid but has no settings is a copy made by `asInvalid`: the owner exchanges clusters with other
+  // Links.
   const isExchange = owner.settings === undefined && owner.accepted.status === 'True';
   const remedy = isExchange
     ? `, which waits for another Link to leave cluster "${owner.named ?? ''}": clusters cannot be exchanged between Links at once. Let each name its former cluster again; or delete one of them, and create it anew once the other is served`
@@ -282,7 +298,7 @@ export const importingClusters = (links: ReadonlyMap<string, LinkRead>, served: 
   clustersOf(links, served, ({ serviceExports }) => serviceExports);
 
 /**
- * Returns the clusters of Links with certain settings. Leaves out suspended, invalid and refused Links, because no
+ * Returns the clusters of Links whose settings fulfil a condition. Leaves out Links that are not accepted, because no
  * session will read their targets by these settings.
  */
 const clustersOf = (
@@ -299,8 +315,8 @@ const clustersOf = (
   });
 
 /**
- * Returns the clusters that are named by Links that import the target's ServiceExports, or may import them. Suspended
- * Links count if they import ServiceExports, and invalid Links always count.
+ * Returns the clusters that are named by Links that import the target's ServiceExports, or by invalid Links, which
+ * might import them. Suspended Links count like others.
  */
 export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ named, settings }) =>

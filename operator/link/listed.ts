@@ -1,5 +1,5 @@
 /**
- * Asks the API server which Links there are now. A watch may be out of date, and mirrors that were removed by mistake
+ * Asks the API server which Links there are now. A watch might be out of date, and mirrors that were removed by mistake
  * would be lost (rule E5).
  */
 import type { KubeClient } from '../kube/client.ts';
@@ -15,9 +15,11 @@ interface ListingEnvironment {
 }
 
 /**
- * Lists Links anew, and reports whether the mirrors of a cluster must stay. The mirrors must stay in each of these
- * cases: a Link has the cluster or keeps its mirrors; a suspended Link names the cluster, and its own Lease records no
- * cluster; the Lease of a suspended Link records the cluster; no Lease records the cluster.
+ * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must stay in each of these cases:
+ * - A Link has the cluster, or keeps its mirrors.
+ * - A suspended Link names the cluster, and its own Lease records no cluster.
+ * - The Lease of a suspended Link records the cluster.
+ * - No Lease records the cluster.
  * @throws ApiError or ConnectionError if Links cannot be listed
  */
 export async function isLinked(
@@ -33,7 +35,7 @@ export async function isLinked(
 
 /**
  * Lists Links and Leases anew. Reports whether there are Links, but no Link names this cluster, and no Lease records
- * it. False if there is no Link at all, because all Links may have vanished at once.
+ * it. False if there is no Link at all, because all Links might have vanished at once.
  * @throws ApiError or ConnectionError if Links or Leases cannot be listed
  */
 export async function hasNoLink(

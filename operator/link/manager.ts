@@ -65,7 +65,7 @@ export class Manager {
   /** Undefined until everything has been listed. */
   #work: Work | undefined;
   #pruningReported = false;
-  /** Number of the latest call of {@link #recall}. Earlier calls no longer retry. */
+  /** Number of calls of {@link #recall}. Only the latest call retries. */
   #recalls = 0;
 
   constructor(options: ManagerOptions) {
@@ -106,8 +106,9 @@ export class Manager {
   }
 
   /**
-   * Reports whether the Links, their Secrets and all that `SourceCluster` reads have been listed, and reading them is
-   * not forbidden (rule H5). The message says what is missing.
+   * Reports whether the Links, their Secrets and all that `SourceCluster` reads have been listed, and the API server
+   * refuses none of these reads (rule H5). Refused reads of namespaces other than the operator's own do not count. The
+   * message says which reads fail.
    */
   check(): ReadyCheck {
     const { problems } = this.#source;
@@ -230,8 +231,8 @@ export class Manager {
   }
 
   /**
-   * Reads the records of Leases as soon as Leases can be listed. While the source cluster was unreachable, it may have
-   * been restored from a backup that holds leftovers of deleted Links.
+   * Reads the records of Leases, and retries until Leases can be listed. While the source cluster was unreachable, it
+   * might have been restored from a backup that holds leftovers of deleted Links.
    */
   async #recall(clusters: Clusters, signal: AbortSignal): Promise<void> {
     const recall = (this.#recalls += 1);
@@ -271,8 +272,8 @@ export class Manager {
       return;
     }
     const isMadeAnew = after !== undefined && before !== undefined && after.metadata.uid !== before.metadata.uid;
-    // One list can show both that a Link is gone and that a new Link has its name. Findings about the old Link do not
-    // apply to the new one.
+    // One list can show both that a Link is deleted and that a new Link has its name. Findings about the old Link do
+    // not apply to the new one.
     if (isMadeAnew) this.#linkChanged(name, before, undefined);
     const former = this.#reads.get(name)?.named;
     if (after === undefined) this.#reads.delete(name);

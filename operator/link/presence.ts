@@ -13,9 +13,9 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Period in milliseconds that begins when the operator last finds that Links cannot exist, or that all Links may have
- * vanished at once. A Link that vanishes within this period counts as lost together with all others. A Link that
- * vanishes later counts as deleted by a user.
+ * Time in milliseconds after the operator last found that Links cannot exist, or that all Links might have vanished at
+ * once. A Link that is found deleted by the end of this time counts as lost together with all others. A Link that is
+ * found deleted later counts as deleted by a user.
  */
 const BELATED_MS = 60_000;
 
@@ -34,8 +34,8 @@ export interface PresenceOptions {
 export class LinkPresence {
   readonly #options: PresenceOptions;
   /**
-   * The last time that the CRD or namespace of Links was missing or being deleted, or that all Links may have vanished
-   * at once. After that, whoever manages the Links needs some time to create them again.
+   * The last time that the operator found the CRD or the namespace of Links missing or being deleted, or that all Links
+   * might have vanished at once. Whoever manages the Links then needs some time to create them again.
    */
   readonly #absence: Absence;
   #isReported = false;
@@ -46,7 +46,7 @@ export class LinkPresence {
     this.#absence = new Absence({ graceMs: options.returnGraceMs });
   }
 
-  /** Notes that Links cannot exist now, or that all of them may have vanished at once. */
+  /** Notes that Links cannot exist now, or that all of them might have vanished at once. */
   vanished(): void {
     this.#absence.noticed();
   }
@@ -61,11 +61,13 @@ export class LinkPresence {
 
   /**
    * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds. While Links cannot exist, this
-   * is the time until the next check. 0 if the mirrors need not stay: only the Link of this cluster was deleted, a
-   * person has unlinked the cluster, or the wait is over.
+   * is the time until the next check. Otherwise it is 0 in each of these cases:
+   * - The Link counts as deleted by a user, and not as lost together with all others ({@link BELATED_MS}).
+   * - A person has removed the Link with `linkspan unlink`.
+   * - The time for the return of Links is over (`returnGraceMs`).
    * @param sinceMs when the cluster was first found to have no Link, on the monotonic clock
-   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. If so, the
-   *   mirrors need not wait for Links to return, but only until Links can exist
+   * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. The mirrors of
+   *   such a Link stay only while Links cannot exist
    * @throws ApiError or ConnectionError if the API server does not answer
    */
   async holdMs(sinceMs: number, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {

@@ -1,6 +1,7 @@
 /**
  * The cluster that each Link's Lease records (rules E5, E9). After a restart, or after the source cluster was restored
- * from a backup, there may be mirrors of Links that are deleted. Only these Leases show of which clusters.
+ * from a backup, mirrors of deleted Links might be left. The operator learns the clusters of such mirrors only from the
+ * Leases of these Links.
  */
 import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -34,7 +35,7 @@ export class Records {
     this.#served.set(link, cluster);
   }
 
-  /** Notes that a Link's Lease is deleted, or will record another cluster. */
+  /** Forgets which cluster a Link's Lease records. Called when nothing is left of that cluster. */
   delete(link: string): void {
     this.#served.delete(link);
   }
@@ -50,10 +51,11 @@ export class Records {
   }
 
   /**
-   * Deletes those Leases of other Links that record a cluster and may be deleted, because the cluster has a new Link.
-   * @param owner name of the new Link
-   * @param isDue reports whether the Lease of a Link may be deleted
-   * @yields the name of each Link whose Lease may be deleted, even if the Lease stays because somebody else holds it
+   * Deletes Leases that record a cluster, but belong to Links other than the one that has the cluster now.
+   * @param owner name of the Link that has the cluster now
+   * @param isDue reports whether the Lease of another Link is deleted now. Its argument is the name of that Link
+   * @yields the name of each Link for which `isDue` returned true. The Lease of such a Link stays if somebody else
+   *   holds it
    * @throws ApiError or ConnectionError if a Lease cannot be read or deleted
    */
   async *forgetOthers(
@@ -72,9 +74,9 @@ export class Records {
   /**
    * Reports whether a person removed a Link with `linkspan unlink`. The removal of an earlier Link of the same name
    * does not count. False if there is no Lease.
-   * @param goneMs when the Link was found to be gone, in milliseconds since the epoch. Undefined if its cluster has no
-   *   session. A session still renews the Lease after the Link is gone. A renewal after the removal was recorded then
-   *   does not mean that the record is about an earlier Link
+   * @param goneMs when the operator found the Link deleted, in milliseconds since the epoch; undefined if the cluster
+   *   has no session. A session goes on renewing the Lease after the Link is deleted. If the Lease was renewed after
+   *   the removal was recorded, only `goneMs` shows whether the record is about this Link
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, goneMs: number | undefined, signal: AbortSignal): Promise<boolean> {
@@ -88,8 +90,9 @@ export class Records {
   }
 
   /**
-   * Returns the valid spec with which a Link that is now invalid was last served for a cluster. Undefined if the Link
-   * has no Lease, or if its Lease does not record such a spec.
+   * Returns the spec by which a Link was last served for a cluster, and its settings. Used for a Link that is invalid
+   * now, or exchanges clusters with others. Undefined if the Link has no Lease, or if its Lease does not record such a
+   * spec.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {
@@ -131,8 +134,8 @@ export class Records {
 
 /**
  * Longest time, in milliseconds, from the time that `linkspan unlink` records on a Link's Lease to the time at which
- * the operator finds the Link gone. The command deletes the Link shortly after the recorded time. The limit also leaves
- * room for a difference between the clocks of the command and the operator.
+ * the operator finds the Link deleted. The command deletes the Link shortly after the recorded time. The limit also
+ * leaves room for a difference between the clocks of the command and the operator.
  */
 const UNLINKING_MS = 60_000;
 
@@ -174,7 +177,7 @@ export function recordedClusters(leases: readonly Lease[]): Map<string, string> 
   );
 }
 
-/** Reports whether somebody else holds a Lease, and may still write. */
+/** Reports whether somebody else holds a Lease, and might still write. */
 function isAnothers({ spec }: Lease, { config, hasCeased }: LeaseEnvironment): boolean {
   const holder = spec?.holderIdentity ?? '';
   return holder !== '' && holder !== config.identity && !hasCeased(holder);

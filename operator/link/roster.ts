@@ -1,7 +1,7 @@
 /**
  * Keeps one {@link Link} for each Link of the source cluster, until that Link is deleted. Whether a Link is accepted
- * depends on all other Links. The roster decides it when the Link is read, and again when a change of another Link may
- * alter the result.
+ * depends on all other Links. The roster decides it when the Link is read, and again when a change of another Link
+ * might alter the result.
  */
 import type { Link } from './link.ts';
 import { acceptedOf, formerOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
@@ -19,8 +19,8 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #links = new Map<string, Link>();
   /**
-   * For each Link, the names of its {@link overlapping} Links when it was last decided whether the Link is accepted.
-   * The names are joined by commas.
+   * For each Link, the names of its {@link overlapping} Links, joined by commas, as they were when the roster last
+   * decided whether the Link is accepted.
    */
   readonly #overlaps = new Map<string, string>();
 
@@ -56,7 +56,7 @@ export class Roster {
 
   /**
    * Decides anew which of the Links that name a cluster, or whose Leases record it, are accepted. Called when another
-   * Link may have the cluster now, or when what these Links wait for may have changed.
+   * Link might have the cluster now, or when what these Links wait for might have changed.
    */
   judge(cluster: string): void {
     const { reads, served } = this.#options;
@@ -70,7 +70,7 @@ export class Roster {
   }
 
   /**
-   * Schedules a write of the status of a Link, because the status may have changed.
+   * Schedules a write of the status of a Link. Called when the status might have changed.
    * @param name name of the Link; undefined for all Links
    */
   statusChanged(name?: string): void {

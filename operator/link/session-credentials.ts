@@ -10,7 +10,7 @@ import type { SharedEnvironment } from '../served/environment.ts';
 
 /**
  * Returns the command that mints credentials for a Link, without the contexts of the clusters. The command names the
- * Link, because the context of the target may have another name. It also names each namespace that is not the default
+ * Link, because the context of the target might have another name. It also names each namespace that is not the default
  * (rule P4).
  */
 export const mintCommand = (

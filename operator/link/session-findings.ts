@@ -49,7 +49,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
   return {
     ...gateway.findings(),
     settingsGeneration: settings.generation,
-    // If nothing is read any more, the target sends no answer that could show that it accepts the credentials now.
+    // A target from which nothing is read sends no answers, so an earlier refusal of the credentials would never end.
     credentials: (readsNothing ? credentials.valid : undefined) ?? reachability.credentials,
     reachable: readsNothing ? NOTHING_READ : reachable(parts),
     withinLimits:
@@ -61,7 +61,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
     someHeld: held.some,
     notAdmitted: settings.importPolicy && findNotAdmitted(settings, exports.target.notAdmitted()),
     heldBy: lease.heldBy,
-    // Until the target has been read, and while the Lease is not held, the status keeps its present entries.
+    // Until all keys have been reconciled once, and while the Lease is not held, the status keeps its present entries.
     mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,
     federated: party.statuses,
   };
@@ -80,9 +80,10 @@ function reachable({ reachability, party }: SessionParts): Verdict | undefined {
 }
 
 /**
- * Returns condition `Synced`: False if something prevents the work; undefined while the work is merely unfinished, or
- * while the source cluster cannot be read. A source cluster that cannot be read may have been restored from a backup,
- * and lack objects that the operator wrote.
+ * Returns condition `Synced`. It is False if the Lease cannot be taken, or if the API server refuses reads of the
+ * source cluster. It is True if everything has been applied. Undefined while the work is unfinished, or while the
+ * source cluster cannot be read for another reason: it might have been restored from a backup, and lack objects that
+ * the operator wrote.
  */
 function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
   const { problem } = lease;

@@ -131,7 +131,10 @@ export class Session implements GatewayListener {
     });
   }
 
-  /** Settings of the Link when it was last valid. */
+  /**
+   * Settings by which the Link is served. While the Link is invalid, or exchanges clusters, they are those of a former
+   * spec.
+   */
   get settings(): LinkSettings {
     return this.#settings;
   }
@@ -163,9 +166,10 @@ export class Session implements GatewayListener {
 
   /**
    * Returns what the session knows of a target Service (rule J3). The first call for a Service in flat mode starts the
-   * reading of slices for all Services in flat mode. If lists and watches show that the Service is gone, and the target
-   * has not confirmed it, this call asks the target. Mirrors cannot be relied on to ask: they ask only while the Lease
-   * is held.
+   * reading of slices for all Services in flat mode. If lists and watches no longer show the Service, and its deletion
+   * is neither held nor confirmed by the target, this call asks the target. The reconciles of mirrors might not ask,
+   * because they run only while the Lease is held.
+   * @param key `namespace/name` of the target Service
    */
   knowledge(key: string): TargetKnowledge {
     const exported = this.#exports.target.observe(key);
@@ -242,7 +246,7 @@ export class Session implements GatewayListener {
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
-    // If a namespace is gone, the limit on created namespaces may admit another one.
+    // If a namespace was deleted, the limit on created namespaces might admit another one.
     const isWaiting = (key: string): boolean => state === 'missing' && this.#isWaiting(key);
     for (const key of this.#mirrors.keys()) {
       if (splitKey(key).namespace === namespace || isWaiting(key)) this.#mirrors.add(key);
@@ -283,7 +287,7 @@ export class Session implements GatewayListener {
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
     this.#party.taken();
-    // The Lease ceases to be held right after the abort, and so before this callback runs.
+    // If the Lease was lost, `lease.isHeld` becomes false right after the abort, and so before this callback runs.
     const memberships = aborted(until).then((reason) => this.#party.lost(reason));
     await Promise.all([this.#mirrors.run(until), memberships]);
   }
@@ -299,7 +303,7 @@ export class Session implements GatewayListener {
     return observeServed(key, this.#exports.target.observe(key), { link, gateway, budget, source, config });
   }
 
-  /** Returns the keys of an aspect for which the operator is writing something, as far as they concern the cluster. */
+  /** Returns the keys of an aspect for which a mirror, a membership or a part of this cluster is being written. */
   #underWay(aspect: DerivedAspect): Iterable<string> {
     const { imports, federations } = this.#env;
     if (aspect === 'mirrored') return this.#mirrors.underWay;
@@ -307,7 +311,7 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Called when a namespace that was about to be created is not created after all. The limit may admit another one
+   * Called when a namespace that was about to be created is not created after all. The limit might admit another one
    * instead.
    */
   readonly #freed = (): void => {

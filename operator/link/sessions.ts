@@ -82,8 +82,8 @@ export class Sessions {
   }
 
   /**
-   * Applies the annotation of a Link that confirms held deletions, and nothing else of the Link. The Link may have
-   * become invalid, but its user can still confirm a loss (rules E6, E7).
+   * Applies only the annotation that confirms held deletions, and nothing else of the Link. The Link might be invalid,
+   * but its user can still confirm a loss (rules E6, E7).
    */
   confirm(session: Session, { confirmPrune }: Pick<LinkRead, 'confirmPrune'>): void {
     const { confirmPrune: before, ...settings } = session.settings;
@@ -108,7 +108,7 @@ export class Sessions {
    */
   remove(cluster: string, name: string): Removal {
     const { env, links } = this.#options;
-    // The Link may be deleted, and made anew during the removal.
+    // The Link is looked up for each report, because it might be deleted and created again during the removal.
     const report: LinkReport = {
       statusChanged: () => links.get(name)?.statusChanged(),
       event: (...event) => links.get(name)?.event(...event),
@@ -120,8 +120,9 @@ export class Sessions {
   }
 
   /**
-   * If a removal runs for a former Link of this name, makes the removal the `work` of the present Link, unless the
-   * present Link has a session. The Link may have been created again after the removal began.
+   * Sets the `work` of a Link to the removal of what this Link, or an earlier Link of the same name, left. Does nothing
+   * if no such removal runs, or if the Link already has a session. Called when a removal starts, and when a Link was
+   * created, changed or deleted: the Link might be created again while the removal runs.
    */
   linkChanged(name: string): void {
     const link = this.#options.links.get(name);
@@ -142,7 +143,7 @@ export class Sessions {
   async end(cluster: string, session: AnySession): Promise<void> {
     await session.stop();
     this.#sessions.delete(cluster);
-    // A Link of this name may have been created again meanwhile.
+    // A Link of this name might have been created again meanwhile.
     const link = this.#options.links.get(session.link);
     if (link?.work === session) link.work = undefined;
     if (session instanceof Session) this.#forgotten(cluster);

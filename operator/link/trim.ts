@@ -7,7 +7,7 @@ import type { LinkObject } from './status/writer.ts';
 
 /**
  * Reports whether two versions of a Link are equal in everything that a session depends on. The specs are compared too,
- * because one generation may stand for two specs after a restore from a backup.
+ * because one generation can stand for two specs after a restore from a backup.
  */
 export const isSameLink = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&
@@ -27,8 +27,8 @@ export const trimLink = (object: LinkObject): LinkObject => {
 };
 
 export const trimSecret = (object: Secret): KeptSecret => {
-  // `keeper` says who manages the Secret. The annotations that show it are dropped, because one may hold a copy of the
-  // data.
+  // `keeper` says who manages the Secret. The annotations that show this are dropped, because one of them might hold a
+  // copy of the data.
   const keeper = keeperOf(object, OUR_MANAGERS);
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const metadata = { name, namespace, uid, resourceVersion };

@@ -105,7 +105,7 @@ export class Work {
 
   /**
    * Handles a Link that was created, changed or deleted. The option `reads` already shows the change.
-   * @param named the cluster that the Link names, and the one that it named before; each of these clusters may have
+   * @param named the cluster that the Link names, and the one that it named before; each of these clusters might have
    *   gained or lost a Link
    */
   linkChanged(name: string, named: ReadonlySet<string>): void {

@@ -21,7 +21,7 @@ export interface IdClaim {
 /**
  * Returns the ids of the clusters, keyed by their names. A cluster gets the id that it claims if that id is accepted.
  * Otherwise its name is its id.
- * @param claims in order of seniority: of two clusters that claim one id, the first gets it
+ * @param claims sorted by seniority, most senior first: if two clusters claim the same id, the first one gets it
  */
 export function clusterIds(claims: readonly IdClaim[]): ReadonlyMap<string, string> {
   const names = new Set(claims.map(({ name }) => name));

@@ -70,8 +70,9 @@ export function resolve(
 }
 
 /**
- * Compares by age, oldest first. Exports of the same age are ordered by uid: every cluster that sees an export sees the
- * same uid, but may know the exporting cluster by another id.
+ * Compares by age, oldest first. Exports of the same age are ordered by uid, because every cluster sees the same uid of
+ * an export, whereas two clusters can know the exporting cluster by different ids. Exports with the same age and the
+ * same uid are ordered by the ids of their clusters.
  */
 function bySeniority(a: ExportedService, b: ExportedService): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
@@ -99,7 +100,7 @@ export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
 }
 
 /**
- * A property that exports may disagree about. `valueOf` returns undefined if the property does not apply to an export.
+ * A property that exports can disagree about. `valueOf` returns undefined if the property does not apply to an export.
  */
 interface Aspect {
   readonly reason: ConflictReason;

@@ -22,8 +22,8 @@ import { followingGateways, type Source } from './sources.ts';
 export interface ImportDecision {
   readonly manifests: ImportManifests;
   /**
-   * Whether the objects must not be written or deleted, because another operator serves the ServiceImport or may serve
-   * it (rule K7).
+   * Whether the objects must not be written or deleted, because another operator serves the ServiceImport or might
+   * serve it (rule K7).
    */
   readonly isLeft: boolean;
   /**
@@ -31,7 +31,10 @@ export interface ImportDecision {
    * operator is known to serve it.
    */
   readonly another?: string;
-  /** The clusters that are part of the ServiceImport, sorted by id; undefined if its status must not be written now. */
+  /**
+   * The clusters that are part of the ServiceImport by this decision, sorted by id. Undefined if the status of the
+   * ServiceImport must not be written now.
+   */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
   /**
@@ -39,7 +42,10 @@ export interface ImportDecision {
    * the reasons. Empty if there are none.
    */
   readonly notes: readonly string[];
-  /** The known valid exports with their conflicts resolved; undefined if no valid export is known. */
+  /**
+   * Result of resolving the known valid exports that are within the limits of Links (rule E10); undefined if there are
+   * none.
+   */
   readonly resolution: Resolution | undefined;
   /**
    * The local export, valid or not. Undefined if there is none, or while the exports or the id of the local cluster are
@@ -49,8 +55,8 @@ export interface ImportDecision {
   /** Ids of the clusters whose exports were compared, sorted. */
   readonly compared: readonly string[];
   /**
-   * Ids of the clusters whose exports or ids are not known, sorted. For an id that is not known, the cluster name is
-   * given, and `local` for the local cluster.
+   * Ids of the clusters whose exports or ids are not known, sorted. If the id of a target is not known, its cluster
+   * name is listed instead. If the id of the local cluster is not known, `local` is listed.
    */
   readonly unknown: readonly string[];
 }
@@ -130,9 +136,10 @@ function decided(observed: ObservedImport): ImportDecision {
 }
 
 /**
- * Applies the limits of Links on written bytes (rule E10). If the export of a target is beyond the limit, the objects
- * that were imported from that target stay as they are. If the target is not part of the ServiceImport yet, nothing is
- * imported from it.
+ * Applies the limits of Links on written bytes (rule E10) to each target whose export is beyond the limit:
+ * - A target that is part of the ServiceImport: its exports count as not known, so that the objects that were imported
+ *   from the target stay.
+ * - Any other target: nothing is imported from the target.
  */
 function withinBytes(observed: ObservedImport): ObservedImport {
   const { targets, local } = observed;
@@ -146,11 +153,13 @@ function withinBytes(observed: ObservedImport): ObservedImport {
 }
 
 /**
- * Returns the resolution from which the content of the ServiceImport is taken. Undefined if its present content stays,
- * or if no valid export is known. The content stays while the exports of one of the ServiceImport's clusters are not
- * known. If somebody has deleted the ServiceImport, there is no content to keep. The known exports then decide, unless
- * the derived objects that remain belong to a ServiceImport of another type (ClusterSetIP or Headless) than these
- * exports ask for.
+ * Returns the resolution from which the content of the ServiceImport is taken; undefined if no valid export is known.
+ * While the exports or the id of one of the ServiceImport's clusters are not known, the result depends on the
+ * ServiceImport:
+ * - The ServiceImport has a valid spec: undefined, because its present content stays.
+ * - The ServiceImport was deleted, or its spec is not valid: there is no content to keep, and the known exports decide.
+ *   Undefined, however, if the derived objects that remain belong to a ServiceImport of another type (ClusterSetIP or
+ *   Headless) than these exports ask for.
  * @param stays clusters of the ServiceImport whose exports or ids are not known
  */
 function decisive(
@@ -173,8 +182,8 @@ const distinct = (sources: readonly Source[]): readonly Source[] =>
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * Refusal of a ServiceImport whose Service no cluster is known to export, while a cluster that may export it has not
- * been read yet.
+ * Refusal of a ServiceImport that stays although no cluster is known to export its Service. The ServiceImport stays
+ * because a target might export the Service, and has not been read yet.
  */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',
@@ -182,9 +191,9 @@ const AWAITED: ImportRefusal = {
 };
 
 /**
- * Reports whether the exports or the id of a target are not known now, but the target may turn out to export the
- * Service. False for a target whose cluster name is the id of the local cluster, because such a target never gets an
- * id.
+ * Reports whether the exports or the id of a target are not known, and the target might turn out to export the Service:
+ * its exports have not been read yet, or its ServiceExport is known. False for a target whose cluster name is the id of
+ * the local cluster, because that target gets no id.
  */
 const mayExport = (target: TargetExporter, ownId: string | undefined): boolean =>
   !isKnown(target) &&
@@ -202,7 +211,7 @@ const isKnown = ({ isKnown, id }: Exporter): boolean => isKnown && id !== undefi
 
 /**
  * Returns the cluster and its export, valid or not, as a list of one pair. The list is empty if the export or the id of
- * the cluster is not known, if there is no ServiceExport, or if the export is beyond the limit of the Link.
+ * the cluster is not known, if there is no ServiceExport, or if the export is beyond a limit of the Link.
  */
 function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport])[] {
   const { id, serviceExport, service } = exporter;
@@ -214,8 +223,10 @@ function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport
 const nameOf = (exporter: Exporter): string => exporter.id ?? targetOf(exporter)?.link.cluster ?? 'local';
 
 /**
- * Returns the id of a cluster whose exports or id are not known: its present id if that is known, otherwise the id in
- * the labels of its slices, otherwise its name.
+ * Returns the id that is used for a cluster whose exports or id are not known. It is the first of these that exists:
+ * - The present id of the cluster.
+ * - The id in the labels of its slices.
+ * - The cluster name of a target, or `local` for the local cluster.
  */
 const idOf = (observed: ObservedImport, exporter: Exporter): string =>
   exporter.id ??

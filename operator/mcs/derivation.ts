@@ -33,15 +33,15 @@ import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 const LOOK_MS = 60_000;
 
 /**
- * Time until the next reconcile of a ServiceImport that another operator may have taken over, in milliseconds. By then,
- * the watch should show whether that operator did.
+ * Time until the next reconcile of a ServiceImport that another operator might have taken over, in milliseconds. By
+ * then, the watch should show whether the other operator has taken it over.
  */
 const STALE_RETRY_MS = 1_000;
 
 /**
- * Time, in milliseconds, for which a derived Service may name a different operator than its ServiceImport does before
- * the API server is asked for the ServiceImport. If two operators have created the ServiceImport at the same time, it
- * is decided by then which of them serves it.
+ * Time in milliseconds after which the API server is asked for a ServiceImport whose derived Service names a different
+ * operator than the ServiceImport does. If two operators create a ServiceImport at the same time, it should be decided
+ * by then which of them serves it.
  */
 const DOUBT_MS = 2_000;
 
@@ -112,8 +112,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
    */
   partsOf(cluster: string): ReadonlySet<string> {
     const { env, watched, parties } = this.#options;
-    // The status names clusters by their ids. The recorded order names clusters by the names in their Links, but may
-    // also name clusters that take part no longer. It counts only while the id of the cluster is not known.
+    // The status names clusters by their ids. The recorded order names clusters by the names in their Links, but can
+    // also name clusters that no longer take part. It counts only while the id of the cluster is not known.
     const named = watched.store.by('cluster', parties.idOf(cluster)).map(keyOf);
     const recorded = parties.hasId(cluster) ? [] : watched.store.by('recorded', cluster).map(keyOf);
     return new Set([...env.source.importsFrom(cluster), ...named, ...recorded].filter((key) => !this.#isAnothers(key)));
@@ -187,10 +187,10 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Reports whether another operator has, or may have, taken over a ServiceImport, even if the watch of ServiceImports
-   * does not show the takeover yet. This is assumed while the derived Service names another operator. If that lasts for
-   * {@link DOUBT_MS}, the API server is asked for the ServiceImport, which counts as taken over unless it names this
-   * operator.
+   * Reports whether another operator has taken over, or might have taken over, a ServiceImport that names this operator
+   * in the store. A takeover is assumed while the derived Service names another operator. If that lasts for
+   * {@link DOUBT_MS}, the API server is asked for the ServiceImport, and a takeover is assumed unless the ServiceImport
+   * in the answer names this operator.
    */
   async #isTaken(key: string, observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
     const { name, namespace, namespaceState, isReadable, operators } = observed;

@@ -50,7 +50,8 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
 });
 
 /**
- * Returns all our objects unchanged, except that slices get the present addresses and readiness of gateways (rule F3).
+ * Returns all our objects unchanged, except for slices that lead to a gateway: they get the present addresses and
+ * readiness of that gateway (rule F3).
  */
 export const standing = (observed: ObservedImport): ImportManifests => ({
   ...asItIs(observed),
@@ -123,7 +124,7 @@ const slice = (object: KubeObject): Desired => ({ of: ENDPOINT_SLICES, object })
 
 const service = (object: KubeObject): Desired => ({ of: SERVICES, object });
 
-/** The manifests of a ServiceImport, and the reason if the ServiceImport cannot be used. */
+/** The manifests of a ServiceImport, and what its status reports: a refusal if it cannot be used, and notes. */
 export interface DesiredImport {
   readonly manifests: ImportManifests;
   readonly refusal: ImportRefusal | undefined;
@@ -134,7 +135,7 @@ export interface DesiredImport {
   readonly notes: readonly string[];
 }
 
-/** Returns the manifests for a plan, and the reason if the ServiceImport cannot be used. */
+/** Returns the manifests for a plan, with a refusal if the ServiceImport cannot be used. */
 export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImport {
   const { derived, name, namespace, families } = observed;
   const { type, ipFamilies } = plan;
@@ -174,8 +175,8 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
     return { manifests: unhidden(observed, plan, all), refusal: undefined, notes };
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
-  // Until the API server has chosen an address, the existing ServiceImport keeps its former address. If the
-  // ServiceImport was headless, its slices and the Services of its pods stay.
+  // Until the API server has chosen an address, an existing ServiceImport stays unchanged, and all existing slices
+  // stay. If the ServiceImport was headless, the Services of its pods stay as well.
   const kept = standing(observed);
   return {
     manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },
@@ -185,8 +186,9 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
 }
 
 /**
- * Delays the removal of the annotation that makes Linkerd ignore the slices of the derived Service. The annotation
- * stays until every slice carries the label that names the Service. Only a change from flat to gateway mode needs this.
+ * Delays the removal of the annotations that make Linkerd ignore the slices of the derived Service. The annotations
+ * stay until every desired slice exists and has a label that names a Service. Only a change from flat to gateway mode
+ * needs this delay.
  */
 function unhidden(observed: ObservedImport, { type, mode }: ImportPlan, manifests: ImportManifests): ImportManifests {
   const { name, derived, imported } = observed;
@@ -249,9 +251,9 @@ const rendered = (
   });
 
 /**
- * Returns the annotations that an object gets in addition to those of the construct. One annotation names the operator
- * that serves the ServiceImport. On the ServiceImport itself, a second annotation records the order of the exports, if
- * that order is known. Undefined for objects that get neither.
+ * Returns the annotations that an object gets in addition to those of the construct. The ServiceImport and the derived
+ * Service get an annotation that names the operator that serves the ServiceImport. The ServiceImport also gets an
+ * annotation that records the order of the exports, if that order is known. Undefined for all other objects.
  */
 function marksOf(
   { name, operators }: ObservedImport,

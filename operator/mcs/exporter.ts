@@ -1,6 +1,7 @@
 /**
  * Observes the export of one cluster for a ServiceImport: what the cluster exports under a key and, for a target, the
- * settings of its Link. The operator and a forecast share this code. Pure.
+ * settings of its Link. The operator and a forecast share this code. Pure, apart from the first question to
+ * `discovery`, which starts a watch of Secrets.
  */
 import type { DiscoveredClusters } from '../federation/party.ts';
 import type { Service } from '../kube/objects.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads what one cluster exports under a name, or why the export is not valid. Data of other clusters is not trusted:
- * it is validated as an API server would validate it, and limited in size. Pure.
+ * Reads the export of one cluster under a name, or finds out why the export is not valid. Data of other clusters is not
+ * trusted: it is validated as an API server would validate it, and its size is limited. Pure.
  */
 import type { ImportPort, ImportType } from '../../constructs/rendered/index.ts';
 import { MAX_ANNOTATIONS_BYTES, renderOf, ServiceImport } from '../../constructs/rendered/index.ts';
@@ -187,8 +187,9 @@ const textOf = (text: unknown, max = MAX_TEXT): string | undefined =>
   typeof text === 'string' && text !== '' && text.length <= max ? text : undefined;
 
 /**
- * Returns the valid entries of exported labels or annotations, sorted by key, and limited in number and in size
- * together.
+ * Returns the valid entries of exported labels or annotations, sorted by key. At most {@link MAX_METADATA} entries are
+ * returned, and all their keys and values together have at most {@link MAX_ANNOTATIONS_BYTES} bytes. If the valid
+ * entries exceed a limit, those that come last by key are left out.
  */
 function metadataOf(
   given: unknown,

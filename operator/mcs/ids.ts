@@ -1,4 +1,4 @@
-/** The ids of the clusters that take part in ServiceImports (rule K2), as far as their claims are known. Pure. */
+/** Decides the ids of the clusters that take part in ServiceImports (rule K2). Pure. */
 import { isDnsLabel } from '../../crds/names.ts';
 import { clusterIds } from './cluster-ids.ts';
 import type { ImportParty } from './party.ts';
@@ -7,9 +7,10 @@ import type { ImportParty } from './party.ts';
 const DEFAULT_ID = 'local';
 
 /**
- * Ids of the clusters. `targets` has the ids of targets, keyed by the cluster names of their Links. A target has no
- * entry if its id is not known, or if its cluster name is the id of the local cluster. `local` is undefined while the
- * id of the local cluster is not known.
+ * Ids of the clusters:
+ * - `local` is the id of the local cluster; undefined while the claim of that cluster is not known.
+ * - `targets` has the ids of targets, keyed by the cluster names of their Links. A target has no entry if its id is not
+ *   known, or if its cluster name is the id of the local cluster (`local` while that id is not known).
  */
 export interface ImportIds {
   readonly local: string | undefined;
@@ -18,10 +19,10 @@ export interface ImportIds {
 
 /**
  * Returns the ids of the clusters. The local cluster comes first: a target whose cluster name is the id of the local
- * cluster gets no id.
+ * cluster gets no id. The targets follow, those with older Links first.
  * @param local the id that the local cluster claims; null if it claims none, undefined while its claim is not known
- * @param silent the clusters that have a Link but no session. They get no id, and no other cluster gets the name of
- *   such a cluster as its id
+ * @param silent cluster names of targets that have a Link but no session. These targets get no id, and no other target
+ *   gets one of these names as its id
  */
 export function importIds(
   local: string | null | undefined,

@@ -23,8 +23,8 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families of the addresses. While there are no addresses, these are the families that {@link familiesOf} chooses
-   * from those of the deciding export. While the present content stays, it chooses from the present families instead.
+   * IP families of the addresses. If there are no addresses, {@link familiesOf} chooses the families: from those of the
+   * deciding export or, while the present content stays, from the present ones.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -52,7 +52,7 @@ export type ImportFields = Pick<
 >;
 
 /**
- * Plans one ServiceImport.
+ * Plans the content of one ServiceImport, and how clients reach it.
  * @param resolution the resolved exports that the content is taken from; undefined if the present content stays
  * @param order the order of exports to record; undefined if it is not known
  */
@@ -137,8 +137,9 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 /**
  * Returns how clients reach the ServiceImport. While the exports of one of its clusters are not known, the mode of the
  * existing derived Service stays. Otherwise the mode is flat if all its targets are on a flat network. The Link of a
- * target decides whether the target is on a flat network. If a target has no session, its slices decide. If only the
- * local cluster exports the Service, the mode is gateway: copies of the local slices then lead to the pods.
+ * target decides whether the target is on a flat network. If a target has no session, its slices decide; if it has no
+ * slices either, it does not count. If no target counts, the mode is gateway. An example is a Service that only the
+ * local cluster exports: copies of the local slices then lead to the pods.
  */
 function modeOf(observed: ObservedImport, sources: readonly Source[]): Shape['mode'] {
   const { derived, name } = observed;

@@ -138,7 +138,7 @@ export class Imports implements ServiceImports, ImportListener {
 
   /**
    * Reconciles the keys of a namespace in the source cluster. Called when the namespace was created or deleted, or when
-   * what this operator may do in it has changed. Does nothing if the namespace is missing now.
+   * the right to read it has changed. Does nothing if the namespace is missing now.
    */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (state === 'missing') return;

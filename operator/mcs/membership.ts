@@ -68,13 +68,13 @@ export const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels
 
 /**
  * The existing objects of a ServiceImport. `live` and `derived` are the objects with the names of the ServiceImport and
- * of its derived Service, and may be foreign.
+ * of its derived Service, whoever owns them.
  */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
 
 /**
- * Returns the ClusterIPs of the derived Service. The list is empty if the Service is missing or foreign, or if somebody
- * has changed its type to ExternalName.
+ * Returns the ClusterIPs of the derived Service. The list is empty if the Service is missing or foreign, or if it has
+ * no ClusterIP, for example because somebody has changed its type to ExternalName.
  */
 export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'derived'>): readonly string[] => {
   const { clusterIP = '', clusterIPs = [clusterIP] } =
@@ -97,7 +97,7 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
  * - An annotation of the derived Service by which Linkerd discovers pods.
  * - The status of the ServiceImport, which names clusters by their ids.
  * - The recorded order of exports (precedence.ts), while the exports or the id of the cluster are not known: the status
- *   may name the cluster by a former id (L134). The recorded order does not count for a target whose cluster name is
+ *   might name the cluster by a former id (L134). The recorded order does not count for a target whose cluster name is
  *   the id of the local cluster.
  * @param ownId id of the local cluster; in the status, this id stands for the local cluster, never for a target
  */

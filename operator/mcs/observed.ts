@@ -8,7 +8,7 @@ import type { GatewayView, LinkView, NamespaceState, Operators } from '../mirror
 import type { ServiceExport } from '../target/read/mcs-objects.ts';
 import type { ServiceImport } from './objects.ts';
 
-/** A cluster that may export the Service. */
+/** A cluster that exports the Service, or might export it. */
 interface Party {
   /**
    * Id of the cluster, as `importIds` returns it: a DNS label that no other cluster has. Undefined while the id is not
@@ -18,32 +18,34 @@ interface Party {
   /**
    * Whether the exports of the cluster are known. While they are not known, the existing objects of the cluster stay.
    * The exports are not known in these cases:
-   * - The cluster is a target without a session, or has not been read since the operator started.
-   * - The CRD of ServiceExports is missing in the cluster or has another version, or the operator may not read the
-   *   ServiceExports of the cluster (rule K5).
-   * - A deletion is held or unconfirmed (rules E6, A2).
+   * - The cluster is a target without a session, or its session only keeps mirrors for an invalid Link.
+   * - The exports of the cluster have not been read since the operator started, or since the credentials of the target
+   *   or the settings of what is read last changed.
+   * - The CRD of ServiceExports is missing in the cluster or has another version, or the operator is not allowed to
+   *   read the ServiceExports of the cluster (rule K5).
+   * - A deletion is held or unconfirmed, or losses are still being counted (rules E6, A2).
    */
   readonly isKnown: boolean;
   /** The ServiceExport; absent if there is none, or it is not known. */
   readonly serviceExport?: ServiceExport | undefined;
-  /** The Service of the same name; absent if there is none, or it is not known. */
+  /** The Service that the ServiceExport exports; absent if it does not exist, or is not known. */
   readonly service?: Service | undefined;
   /**
-   * The slices of {@link service}, whatever their address type, and also without endpoints; undefined while they are
-   * not known.
+   * The slices of {@link service}, of any address type, including those without endpoints; undefined while they are not
+   * known.
    */
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 
-/** A target cluster that has a Link, may have one, or had one. */
+/** A target cluster that has a Link, might have one, or had one. */
 export interface TargetExporter extends Party {
   readonly link: Pick<LinkView, 'cluster' | 'clusterDomain'>;
-  /** When the Link was created, RFC 3339; an empty string if the cluster has no session. */
+  /** When the Link was created, RFC 3339; an empty string if no session serves a Link of the cluster. */
   readonly linkedAt: string;
   /**
    * How the Link wants the target's Services to be reached: `spec.federation`. Without that field, the mode is gateway
-   * if the Link has a gateway, and flat otherwise. Undefined if the cluster has no session. The existing slices of the
-   * cluster then show the mode.
+   * if the Link has a gateway, and flat otherwise. Undefined if the cluster has no session: the existing slices of the
+   * cluster then show how the Services are reached.
    */
   readonly mode: MirrorMode | undefined;
   /** The target's gateway; absent if the Link has none, or if it is not known whether it has one. */
@@ -52,7 +54,8 @@ export interface TargetExporter extends Party {
   readonly lacksGateway?: boolean;
   /**
    * Whether Linkerd's destination controller has credentials of the cluster, which a flat network needs (rule I4).
-   * Undefined while the answer is not known, if the operator may not read the Secrets, or if the answer is not needed.
+   * Undefined while the operator has not read the Secrets, for example because reading them is forbidden, or if the
+   * answer is not needed.
    * @default undefined
    */
   readonly isDiscoverable?: boolean | undefined;
@@ -62,27 +65,29 @@ export interface TargetExporter extends Party {
    */
   readonly anyReady: boolean | undefined;
   /**
-   * The pods that are gone and whose Services are still kept, by hostname, with how much longer each Service is kept,
-   * in milliseconds (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod is
-   * gone (rule D5).
+   * The pods that are gone but still keep their Services (rules D11, K3). The key is the hostname of the pod. The value
+   * is how much longer the Service is kept, in milliseconds; Infinity if that time is over but the target has yet to
+   * confirm that the pod is gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether the cluster may turn out to export the Service, because its exports have not been read yet. Either the Link
-   * of the cluster is about to be served, or the cluster has not answered since the Link began to be served. A cluster
-   * has also answered if its CRD of ServiceExports is missing, or if it forbids reading ServiceExports. @default false
+   * Whether the cluster might turn out to export the Service, because its exports have not been read yet: either the
+   * Link of the cluster is still to be served, or the exports have not been listed since their reading last began.
+   * False if the cluster answers that ServiceExports do not exist, or that reading them is forbidden.
+   * @default false
    */
   readonly mayExport?: boolean;
   /**
-   * Whether the cluster has a session, or was named by a Link of this operator or recorded by a Lease after the
-   * operator started. If not, the cluster may belong to another operator. @default true
+   * Whether the cluster has a session, or has been named by a Link of this operator or recorded by a Lease since the
+   * operator started. If not, the cluster might belong to another operator. @default true
    */
   readonly isLinked?: boolean;
   /** Whether this export is within the Link's limit on the number of exports (rule E10). */
   readonly isAdmitted: boolean;
   /**
-   * Whether this export is within the Link's limit on written bytes (rule E10). If it is not, and the cluster is part of
-   * the ServiceImport, `decideImport` treats the exports of the cluster as not known. @default true
+   * Whether this export is within the Link's limit on written bytes (rule E10). If it is not, `decideImport` treats the
+   * exports of the cluster as not known if the cluster is part of the ServiceImport, and otherwise as not admitted.
+   * @default true
    */
   readonly isWithinBytes?: boolean;
 }
@@ -100,17 +105,22 @@ export interface ObservedImport {
   readonly operators: Operators;
   readonly local: LocalExporter;
   /**
-   * The target clusters, in any order, each once. They are the clusters that have a session, those whose Link imports
-   * by ServiceExports (`spec.serviceExports`), and those that have a part and have or may have a Link.
+   * The target clusters, in any order, each once:
+   * - Clusters that have a session, unless the session only keeps mirrors for an invalid Link.
+   * - Clusters named by a Link that imports ServiceExports (`spec.serviceExports`), even if the Link is suspended, and
+   *   clusters named by an invalid Link.
+   * - Clusters that the derived Service, a slice or a Service that stands for a pod leads to, if they have a Link or
+   *   might have one. While no cluster has a session, the clusters of the recorded order of exports count too.
+   *   Strangers (strangers.ts) are left out once their part is allowed to end.
    */
   readonly targets: readonly TargetExporter[];
   /**
-   * Whether the ServiceImport is old enough for the recorded order of exports (precedence.ts) to apply, so that exports
-   * that appear now come after the recorded ones. If the ServiceImport is younger, the oldest export decides, in
-   * whatever order the clusters are read.
+   * Whether the ServiceImport is old enough (60 seconds) for the recorded order of exports (precedence.ts) to apply, so
+   * that exports that appear now come after the recorded ones. If the ServiceImport is younger, the oldest export
+   * decides, in whatever order the clusters are read.
    */
   readonly isSettled: boolean;
-  /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */
+  /** Whether ServiceImports of {@link namespace} can be read; if not, nothing is written or deleted (rule K5). */
   readonly isReadable: boolean;
   /**
    * The existing ServiceImport with the namespace and name of the exports, whoever owns it; absent if there is none.

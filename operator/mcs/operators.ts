@@ -15,9 +15,9 @@ export const namedOperator = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[Annotation.operator];
 
 /**
- * Returns the namespace of the operator that serves a ServiceImport. The ServiceImport names that operator, or
- * otherwise the derived Service does. The name of another operator whose namespace is certainly gone is ignored.
- * Undefined if no name is left.
+ * Returns the namespace of the operator that serves a ServiceImport: the operator that the ServiceImport names, or
+ * otherwise the one that the derived Service names. Foreign objects are ignored, and so is the name of another operator
+ * whose namespace is certainly gone. Undefined if no name is left.
  */
 export function operatorOf(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,
@@ -45,16 +45,20 @@ export function isInDoubt(
 
 /**
  * Reports whether a ServiceImport records exports, and all of them are of the local cluster. All operators know these
- * exports, so an operator that also imports from a target may take the ServiceImport over (rule K7).
+ * exports, so an operator that also imports from a target is allowed to take the ServiceImport over (rule K7).
  */
 export const isOfLocalAlone = (standing: Pick<Standing, 'name' | 'live'>): boolean =>
   recordedOrder(standing)?.split(',').every(isLocalEntry) === true;
 
 /**
  * Reports whether another operator seems to be making a deleted ServiceImport anew without the targets of this
- * operator. The signs: the ServiceImport does not exist, Services that stand for pods of these targets are left, and no
- * slice of the derived Service leads to a target. Called only if the derived Service names another operator. That
- * operator does not know these targets and cannot decide without them, so this operator may take the ServiceImport over
+ * operator. This is assumed if all of these are true:
+ * - The ServiceImport does not exist.
+ * - Services that stand for pods of the targets of this operator are left.
+ * - No slice of the derived Service leads to a target.
+ *
+ * Called only if another operator is named as the one that serves the ServiceImport. The other operator does not know
+ * the targets of this one, and cannot decide without them, so this operator is allowed to take the ServiceImport over
  * (rule K7).
  */
 export const isBegunBesidePods = (observed: ObservedImport): boolean =>

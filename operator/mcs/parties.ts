@@ -27,24 +27,28 @@ const NONE: TargetExporter['departed'] = new Map();
 export interface ImportPartiesOptions {
   readonly local: Exporting<LocalExporter>;
   /**
-   * Reports whether a cluster has a Link, or may have one. Existing objects of such a cluster stay even while it has no
-   * session.
+   * Reports whether a cluster has a Link, or might have one. If so, the existing objects of the cluster stay even while
+   * it has no session.
    */
   readonly mayHaveLink: (cluster: string) => boolean;
   /**
    * Reports whether a Link of this operator has named a cluster, or a Lease has recorded the cluster, at any time since
-   * the operator started. Suspended and invalid Links count. If neither has, the cluster may belong to another operator
-   * (rule K7).
+   * the operator started. Suspended and invalid Links count. If the result is false, the cluster might belong to
+   * another operator (rule K7).
    */
   readonly isLinked: (cluster: string) => boolean;
   /**
-   * Returns the target clusters of all Links that import by ServiceExports (`spec.serviceExports`). Suspended Links
-   * count, and so does every invalid Link that names a cluster.
+   * Returns the target clusters of all Links that import ServiceExports (`spec.serviceExports`). Suspended Links count,
+   * and so does every invalid Link that names a cluster.
    */
   readonly exporting: () => Iterable<string>;
   /**
-   * Returns those clusters of {@link exporting} whose Links are valid and not suspended. A session reads the exports of
-   * such a cluster, or soon will.
+   * Returns those clusters of {@link exporting} that have a Link whose present spec imports ServiceExports and is
+   * served, or will be. A session reads, or will read, the exports of these clusters. The present spec of a Link is not
+   * served in these cases:
+   * - The Link is suspended or invalid.
+   * - The Link does not have the cluster (rule E9).
+   * - The former cluster of the Link is left to a suspended Link.
    */
   readonly serving: () => Iterable<string>;
   /**
@@ -53,12 +57,13 @@ export interface ImportPartiesOptions {
    */
   readonly search?: LinkSearch | undefined;
   /**
-   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger may come back.
+   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger can come back.
    * @default 600000
    */
   readonly returnGraceMs?: number | undefined;
   /**
-   * How long a pod of a headless Service may be gone before the Service that stands for it is deleted, in milliseconds.
+   * Time for which the Service that stands for a pod with a hostname of its own is kept after the pod is gone, in
+   * milliseconds.
    */
   readonly podGraceMs: number;
   /** Grace period for a cluster whose exports or id are not known, in milliseconds. @default 10000 */
@@ -85,7 +90,7 @@ export class ImportParties {
   readonly #beganMs = performance.now();
   /**
    * When each cluster last ceased to take part, on the monotonic clock. A grace period begins then, because the cluster
-   * may join again soon.
+   * might join again.
    */
   readonly #leftMs = new Map<string, number>();
   readonly #departures: Departures;
@@ -126,7 +131,7 @@ export class ImportParties {
     for (const each of this.#all()) each.read();
   }
 
-  /** Returns the keys of all exports, and of ServiceImports that may need work because of a party. */
+  /** Returns the keys of all exports, and of the ServiceImports that a target with a session is part of. */
   keys(): readonly string[] {
     return this.#all().flatMap((each) => [...each.keys()]);
   }
@@ -187,8 +192,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns how much longer the grace period lasts for each cluster whose exports or id are not known, in milliseconds;
-   * negative once it is over.
+   * Returns the clusters whose exports or ids are not known. The value is how much longer the grace period of the
+   * cluster lasts, in milliseconds; 0 or less once the period is over.
    */
   awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
     const { settleMs = SETTLE_MS } = this.#options;
@@ -197,9 +202,10 @@ export class ImportParties {
   }
 
   /**
-   * Forgets the answers that are no longer needed, because each answer is valid for one removal. These are the answers
-   * of clusters that export nothing and are not part of the ServiceImport any more, and the answers about pods if no
-   * removal of a pod waits for an answer.
+   * Forgets answers that are no longer needed, because each answer is valid for one removal only:
+   * - The answer of a cluster about its export, if the cluster exports nothing and is no longer part of the
+   *   ServiceImport.
+   * - The answers of a target about pods, if no removal of a pod waits for an answer of the target.
    */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
@@ -211,9 +217,8 @@ export class ImportParties {
   }
 
   /**
-   * Returns the pods that are gone and whose Services are still kept, by hostname: how much longer each Service is
-   * kept, in milliseconds (rules D11, K3). Infinity if that time is over but the target has yet to confirm that the pod
-   * is gone (rule D5).
+   * Returns the pods that are gone but still keep their Services ({@link TargetExporter.departed}). If the time of a
+   * pod is over, asks the target whether the pod is gone.
    */
   #departed(
     key: string,
@@ -258,8 +263,9 @@ export class ImportParties {
   }
 
   /**
-   * Returns the clusters that have objects in a ServiceImport, and have a Link or may have one. While no cluster has a
-   * session, all Links may have vanished at once. The clusters in the recorded order of exports then count as well.
+   * Returns the target clusters that the objects of a ServiceImport lead to, and that have a Link or might have one.
+   * While no cluster has a session, the clusters of the recorded order of exports count as well, because all Links
+   * might have vanished at once.
    */
   #having(standing: Standing): readonly string[] {
     const { mayHaveLink } = this.#options;
@@ -270,8 +276,9 @@ export class ImportParties {
   }
 
   /**
-   * Returns the clusters without a session that may be part of a ServiceImport: those that {@link
-   * ImportPartiesOptions.exporting} returns, and those that have a part.
+   * Returns the observed state of the clusters without a session that might be part of a ServiceImport: those that
+   * {@link ImportPartiesOptions.exporting} returns, and those of `having`.
+   * @param having clusters that have a part in the ServiceImport
    */
   #silent(having: readonly string[]): readonly TargetExporter[] {
     const { isLinked, exporting, serving } = this.#options;
@@ -282,14 +289,14 @@ export class ImportParties {
 }
 
 /**
- * Reports whether a cluster is known to export nothing: it has no ServiceExport, or no Service of that name, or shows a
- * Service that cannot be exported.
+ * Reports whether a cluster is known to export nothing under a key: it has no ServiceExport or no Service, or a Service
+ * that cannot be exported ({@link invalidShape}).
  */
 const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined || invalidShape(service) !== undefined);
 
 /**
- * Returns the observed state of a cluster that has no session, but has a Link or may have one. Nothing is known about
+ * Returns the observed state of a cluster that has no session, but has a Link or might have one. Nothing is known about
  * its exports.
  */
 const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({

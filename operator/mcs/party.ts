@@ -7,23 +7,28 @@ import type { LocalExporter, TargetExporter } from './observed.ts';
 
 /**
  * A cluster that takes part in ServiceImports. It reports what is known of the Services that it exports by the MCS API.
- * A key is the `namespace/name` that an export and its ServiceImport have.
+ * A key is the `namespace/name` that an export and its ServiceImport share.
  */
 export interface Exporting<P extends TargetExporter | LocalExporter> {
   /**
-   * The id that the cluster claims, as last read. Undefined until the cluster has answered. Null if it claims no valid
-   * id, or if it has only ever answered that ClusterProperties do not exist or may not be read. Null also for a target
-   * whose Link does not import ServiceExports, or that has no Link any more. Once an id was read, it is kept while it
-   * cannot be read.
+   * The id that the cluster claims, as last read. Undefined while the cluster has not answered since the reading of its
+   * exports last began. Once an id has been read, it stays even while ClusterProperties cannot be read. Null in these
+   * cases:
+   * - The cluster claims no valid id.
+   * - The cluster has only ever answered that ClusterProperties do not exist or that reading them is forbidden.
+   * - The cluster is a target whose Link does not import ServiceExports, or a target that no longer has a Link.
    */
   readonly claimedId: string | null | undefined;
   /**
    * Start of the cluster's grace period, in milliseconds on the monotonic clock. During that period, statuses wait for
-   * the exports of the cluster to become known. The period starts when the operator learns that it will read the
-   * exports, and starts again when the operator begins to read them.
+   * the exports of the cluster to become known. The period starts when the party is created, and starts again whenever
+   * the reading of the exports begins, changes or ends. -Infinity if nothing waits for this cluster.
    */
   readonly sinceMs: number;
-  /** Returns the keys of the cluster's exports, and of ServiceImports that may need work because of the cluster. */
+  /**
+   * Returns the keys of the cluster's exports. For a target, also returns the keys of the ServiceImports that it is
+   * part of ({@link ServiceImports.partsOf}).
+   */
   keys(): Iterable<string>;
   /** Returns what is known of the cluster's export under a key. */
   observe(key: string): Omit<P, 'id' | 'departed'>;
@@ -39,11 +44,15 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
 /** A target cluster that takes part through the session of its Link. */
 export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
-  /** Age and name of the Link: if two clusters claim one id, the older Link gets it. */
+  /**
+   * Creation time (RFC 3339) and name of the Link. If two clusters claim the same id, the cluster of the older Link
+   * gets it. If both Links are equally old, the cluster of the Link whose name comes first gets it.
+   */
   readonly seniority: { readonly createdAt: string; readonly name: string };
   /**
-   * Answers of the target about the pods of exported Services. If a pod with a hostname of its own leaves such a
-   * Service, the objects that stand for the pod are removed only after the target has answered that the pod is gone.
+   * Answers of the target about the pods of exported Services. If a pod with a hostname of its own is gone from an
+   * exported headless Service, the Service that stands for the pod is removed only after the target has answered that
+   * the pod is gone.
    */
   readonly pods: PodAnswers;
 }
@@ -56,9 +65,9 @@ export interface ServiceImports {
    */
   join(party: ImportParty): void;
   /**
-   * Ends the participation of a cluster. The objects that were imported from the cluster stay if it has a Link, or may
-   * have one. Otherwise they are removed. Resolves when all writes that were decided while the cluster took part have
-   * ended.
+   * Ends the participation of a cluster. The objects that were imported from the cluster stay if the cluster has a Link
+   * or might have one. Otherwise they are removed. Resolves when all writes that were decided while the cluster took
+   * part have ended.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key. Called when an export has changed. */
@@ -71,19 +80,21 @@ export interface ServiceImports {
    */
   partsOf(cluster: string): ReadonlySet<string>;
   /**
-   * Returns the keys that are being reconciled and for which a target cluster was last decided to be part of the
-   * ServiceImport. The part may have been written although the stores do not show it yet.
+   * Returns the keys that are being reconciled and whose latest decision makes a target cluster part of the
+   * ServiceImport. The part might already have been written although the stores do not show it yet.
    */
   underWayOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns the keys of the ServiceImports in which its part is still to be removed.
-   * These are the keys of {@link partsOf}, without those in whose namespaces ServiceImports certainly cannot be read,
-   * and without those whose ServiceImport is foreign.
+   * Returns the keys of the ServiceImports from which the part of a cluster still has to be removed. Called for a
+   * cluster without a Link. These are the keys of {@link partsOf}, with two exceptions:
+   * - Keys in whose namespaces ServiceImports certainly cannot be read ({@link keptOf}).
+   * - Keys whose ServiceImport is foreign.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * For a cluster without a Link, returns those keys of {@link partsOf} in whose namespaces ServiceImports certainly
-   * cannot be read. What was imported from the cluster stays there (rule K5).
+   * Returns those keys of {@link partsOf} in whose namespaces ServiceImports certainly cannot be read, because their
+   * CRD is missing or because reading them is forbidden. Called for a cluster without a Link. The parts of the cluster
+   * stay in these ServiceImports until they can be read (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }

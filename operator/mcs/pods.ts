@@ -1,7 +1,7 @@
 /**
  * Reads the pods of a target's headless Service that is reached through a gateway, and chooses which pods get a Service
- * of their own in the source cluster (rule K3). Slices come from the target and are not trusted: an invalid hostname,
- * address or port is left out. Pure.
+ * of their own in the source cluster (rule K3). Slices come from the target and are not trusted. Left out are endpoints
+ * with an invalid hostname, endpoints that have neither a hostname nor a valid address, and invalid ports. Pure.
  */
 import { isIP } from 'node:net';
 import { type ImportedPod, podHostname } from '../../constructs/rendered/index.ts';
@@ -73,10 +73,11 @@ const departedPods = (observed: ObservedImport, target: TargetExporter): readonl
   });
 
 /**
- * Returns the hostnames of those pods that are gone but may come back, so that their objects may have to stay for a
- * while. These are pods that requests address by their hostnames ({@link ownHostname}), and that still have slices in
- * the source cluster. Other pods do not come back: the successor of such a pod has another address. The list is empty
- * if the target has no headless Service of this name any more. Undefined while it is not known which pods are gone.
+ * Returns the hostnames of the pods that are gone but might come back, so that their Services are kept for a while.
+ * A pod counts only if requests address it by its hostname ({@link ownHostname}), and if it still has slices in the
+ * source cluster. A pod without a hostname of its own does not come back, because its successor has another address.
+ * The list is empty if the target does not export a headless Service of this name. Undefined while it is not known
+ * which pods are gone.
  */
 export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
   const { isKnown, service, slices } = target;

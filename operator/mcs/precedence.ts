@@ -17,8 +17,8 @@ import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 const HASH_LENGTH = 12;
 
 /**
- * Returns the entry of one export in the recorded order. A ServiceExport that is deleted and created again gets a
- * different entry.
+ * Returns the entry of one export in the recorded order, `<cluster name>/<hash of the uid>`. The local cluster has an
+ * empty cluster name. A ServiceExport that is deleted and created again gets a different entry.
  */
 export const entryOf = (exporter: Exporter, uid: string): string => {
   const hash = createHash('sha256').update(uid).digest('hex').slice(0, HASH_LENGTH);
@@ -29,9 +29,10 @@ export const entryOf = (exporter: Exporter, uid: string): string => {
 export const isLocalEntry = (entry: string): boolean => entry.startsWith('/');
 
 /**
- * Returns the recorded order without the exports that the ServiceImport no longer consists of; undefined if no order is
- * recorded. If such an export stayed in the order while another cluster is not known, the export's cluster would count
- * as part of the ServiceImport again once no cluster has a session (L187).
+ * Returns the recorded order, reduced to the entries in `known` and the entries of the clusters in `stays`. Undefined
+ * if no order is recorded. The result is recorded while the present content of the ServiceImport stays. If the entry of
+ * an export that has ended stayed in the order, the cluster of this export would count as part of the ServiceImport
+ * again as soon as no cluster has a session (L187).
  * @param stays clusters of the ServiceImport whose exports or ids are not known
  * @param known entries of the known valid exports
  */

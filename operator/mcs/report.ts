@@ -21,7 +21,7 @@ export interface ImportReportOptions {
   readonly events: Pick<EventRecorder, 'record'>;
   /** Makes a write when its turn comes. */
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
-  /** Updates the store with a ServiceImport that was written. */
+  /** Updates the store with a ServiceImport whose status was written. */
   readonly wrote: (written: ServiceImport, before: ServiceImport) => void;
 }
 
@@ -32,8 +32,11 @@ export interface ImportFindings {
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
   /**
-   * Whether statuses stay unchanged for now, because the exports of a cluster are about to become known. `conflict`
-   * concerns the condition `Conflict` of the ServiceExport, and `ofImport` the status of the ServiceImport.
+   * Whether statuses stay unchanged for now, because the exports or the id of a cluster are expected to become known:
+   * - `conflict`: the condition `Conflict` of the ServiceExport stays unchanged. The condition waits for all clusters,
+   *   and for the answer of a cluster that is asked whether an export is gone.
+   * - `ofImport`: the status of the ServiceImport stays unchanged. The status waits for the clusters that are part of
+   *   the ServiceImport.
    */
   readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
@@ -66,8 +69,8 @@ export class ImportReport {
   }
 
   /**
-   * Writes the statuses of the ServiceImport and the ServiceExport of one key. A status is written only if it has
-   * changed.
+   * Writes the statuses of the ServiceImport and the ServiceExport of one key. A status is written only if it differs
+   * from the present status of the object.
    */
   async report(key: string, findings: ImportFindings, signal: AbortSignal): Promise<Outcome> {
     const { decision, live, serviceExport, waits } = findings;

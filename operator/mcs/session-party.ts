@@ -59,7 +59,8 @@ export class SessionImports implements ImportParty, AspectListener {
   }
 
   /**
-   * Condition `TargetWithinLimits` if the target has more ServiceExports than are read (rule E10); undefined otherwise.
+   * Condition `TargetWithinLimits` if the operator cannot read the target's ServiceExports, its Services or the slices
+   * of exported Services, because they are too many or too large (rule E10); undefined otherwise.
    */
   get beyondLimits(): Verdict | undefined {
     const error = this.#options.reading.found?.obstacle?.error;
@@ -99,7 +100,10 @@ export class SessionImports implements ImportParty, AspectListener {
     this.listed();
   }
 
-  /** Reconciles all keys. Called when the Link or its gateway has changed. */
+  /**
+   * Reconciles all keys of this party. Called when the Link or its gateway has changed, and when the operator has
+   * acquired the Link's Lease.
+   */
   changedAll(): void {
     this.changed(this.keys());
   }

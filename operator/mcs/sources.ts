@@ -1,7 +1,14 @@
 /**
- * The endpoints of each cluster in a ServiceImport. The construct renders the objects of clusters whose endpoints are
- * known. The existing objects of other clusters stay, and get only the present addresses and readiness of their
- * gateway. Pure.
+ * The endpoints of each cluster in a ServiceImport. The construct renders the objects of a cluster, unless something
+ * that these objects are made from is not known ({@link isRetained}). In that case, the existing objects of the cluster
+ * stay, with these changes:
+ * - Slices that do not fit the present type and mode of the ServiceImport are left out ({@link isOfShape}). Services
+ *   that stand for pods are left out unless the ServiceImport is headless.
+ * - If the export is known, ports that are no longer imported are removed from slices ({@link withPorts}), except from
+ *   slices of Services that stand for pods.
+ * - Slices that lead to a gateway get the present addresses and readiness of that gateway.
+ *
+ * Pure.
  */
 import {
   derivedPortName,
@@ -114,9 +121,10 @@ const undiscoverable = (target: TargetExporter | undefined, { type, mode }: Shap
     : [];
 
 /**
- * Returns those slices of a target that lead to its gateway. This leaves out copies of the target's own slices, the
- * slices of Services that stand for pods, and slices with hostnames, whose endpoints are the addresses of such
- * Services.
+ * Returns those slices imported from a target that lead to its gateway. Left out are:
+ * - Copies of the target's own slices.
+ * - Slices of Services that stand for pods.
+ * - Slices with hostnames. Their endpoints are the addresses of Services that stand for pods.
  */
 const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readonly EndpointSlice[] =>
   slicesOf(observed, target)
@@ -153,8 +161,11 @@ const podGateway = (observed: ObservedImport, target: TargetExporter) => {
 };
 
 /**
- * Reports whether all objects of a cluster stay, because its export is not known, because its endpoints are needed but
- * not known, or because the gateway to its pods has no address.
+ * Reports whether the existing objects of a cluster stay, as {@link retainedOf} returns them. They stay if at least one
+ * of these is true:
+ * - The export of the cluster is not known.
+ * - The slices of the exported Service are needed, but not known.
+ * - The ServiceImport is headless, a gateway leads to the pods of the cluster, and no address of that gateway is known.
  */
 function isRetained(observed: ObservedImport, { exporter, exported }: Source, { type, mode }: Shape): boolean {
   if (exported === undefined) return true;
@@ -199,9 +210,11 @@ const refreshedPodSlices = (
   );
 
 /**
- * Reports whether a slice fits the present type and mode, by its Service and its hostnames. The slices of a headless
- * ServiceImport have no label that names a Service. Otherwise, in gateway mode, a slice of the derived Service fits
- * even if it has lost that label.
+ * Reports whether a slice fits the present type and mode, by the label that names its Service and by its hostnames:
+ * - Headless: a slice without that label fits, unless it belongs to a Service that stands for a pod.
+ * - ClusterSetIP in gateway mode: a slice without hostnames fits if the label names the derived Service or is missing,
+ *   because a slice of the derived Service can have lost the label.
+ * - ClusterSetIP in flat mode: a slice without hostnames fits if the label is missing.
  */
 function isOfShape(slice: EndpointSlice, name: string, { type, mode }: Shape): boolean {
   const service = slice.metadata.labels?.[Label.serviceName];
@@ -214,8 +227,8 @@ const hasNoHostnames = ({ endpoints }: EndpointSlice): boolean =>
   (endpoints ?? []).every(({ hostname }) => hostname === undefined);
 
 /**
- * Removes the ports that are no longer imported from a slice that stays. Returns a list with the slice. The list is
- * empty if no port is left. If the ServiceImport has no ports, the slice stays as it is.
+ * Returns a list with a slice that stays, without the ports that are no longer imported. The list is empty if no port
+ * is left. If the ServiceImport has no ports, the slice is returned unchanged.
  * @param had ports that the cluster exports
  */
 function withPorts(slice: EndpointSlice, had: readonly ImportPort[], { type, ports }: Shape): readonly KubeObject[] {

@@ -47,8 +47,8 @@ export function importStatus(
 /**
  * Returns the status of the local ServiceExport; undefined while the exports or the id of the local cluster are not
  * known.
- * @param awaits whether the exports of a cluster are about to become known. If so, the condition `Conflict` of a valid
- *   export stays as it is
+ * @param awaits whether the exports of a cluster are expected to become known. If so, the condition `Conflict` of a
+ *   valid export stays as it is
  */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,

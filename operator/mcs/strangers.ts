@@ -1,5 +1,5 @@
 /**
- * The end of the parts of strangers (rule K5). A stranger is a cluster that has a part in a ServiceImport of this
+ * Decides when the parts of strangers end (rule K5). A stranger is a cluster that has a part in a ServiceImport of this
  * operator, although no Link has named the cluster, and no Lease has recorded it, since the operator started. Strangers
  * exist because ServiceImports are written without the Leases of Links. While another controller holds the Lease of a
  * Link, no Lease records the cluster of the Link. If that Link is deleted while no operator runs, the part of the
@@ -30,7 +30,7 @@ export interface LinkSearch {
 export interface StrangersOptions {
   readonly search: LinkSearch;
   /**
-   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger may come back.
+   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger can come back.
    * @default 600000
    */
   readonly graceMs?: number | undefined;
@@ -62,8 +62,8 @@ export class Strangers {
   }
 
   /**
-   * Reports whether the part of a stranger may end now, because the API server has answered that the stranger has no
-   * Link.
+   * Reports whether the part of a stranger is allowed to end now, because the API server has answered that the stranger
+   * has no Link.
    */
   mayEnd(key: string, cluster: string): boolean {
     return this.#unlinked.get(key)?.has(cluster) === true;

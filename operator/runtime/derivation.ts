@@ -1,8 +1,8 @@
 /**
- * Derivations, and the one controller that runs all of them. A derivation describes one kind of derived objects: how
+ * Derivations, and the class of the controllers that run them. A derivation describes one kind of derived objects: how
  * their state is observed, what is decided from it, what is written, and what is reported. The order of these steps is
- * defined here, and so is the reaction to an interruption, a conflict, or a namespace that may be gone. A forecast
- * takes the same steps without a controller.
+ * defined here, and so is the reaction to an interruption, a failed request, a Lease that might have expired, or a
+ * namespace that might be gone. A forecast takes the same steps without a controller.
  */
 import { jittered } from '../kube/backoff.ts';
 import { keyOf, type Resource, SERVICES, splitKey } from '../kube/objects.ts';
@@ -37,7 +37,7 @@ export interface Derivation<O, D, R extends Reason = Reason> {
   observe(key: string): O;
   /**
    * Decides the desired state of a key. Called again after a turn of the event loop as long as {@link isUnfinished}
-   * says so. Pure, apart from caches.
+   * returns true. Pure, apart from caches and the claims on names (rule A7).
    */
   decide(observed: O): D;
   /** Reports whether a decision is incomplete, because it ran out of time. @default - reports false */
@@ -66,7 +66,11 @@ export interface Derivation<O, D, R extends Reason = Reason> {
   wrote?(key: string, observed: O, decision: D, pass: Pass<R>): Promise<void> | void;
   /**
    * Reports the result of a pass. Called when everything has been written, or something cannot be written. Not called
-   * while there is more to write, or while a write is held back.
+   * in these cases:
+   * - {@link prepare} has returned an outcome.
+   * - There is more to write.
+   * - A write was not sent, because a Lease might have expired.
+   * - The reconcile was interrupted or stopped.
    * @returns an outcome to add to that of the pass: when the key is reconciled again, and what failed in the report
    */
   settled(key: string, observed: O, decision: D, pass: Pass<R>, signal: AbortSignal): Promise<Outcome> | Outcome;
@@ -172,16 +176,18 @@ export class DerivationController<O, D, R extends Reason> {
   }
 
   /**
-   * Returns all keys that may need work, and those that are being reconciled: such a key may have been observed before
-   * what made it need none, and what comes of it is known to the derivation only later.
+   * Returns all keys that might need work, and all keys that are being reconciled. The derivation might not list a key
+   * that is being reconciled: the reconcile works from an earlier observation, and the derivation does not know yet
+   * what the reconcile has written.
    */
   keys(): ReadonlySet<string> {
     return new Set([...this.#options.derivation.keys(), ...this.#controller.underWay]);
   }
 
   /**
-   * Returns the keys that are being reconciled and about which this was last decided. What is written of them may be
-   * there and not be known yet.
+   * Returns the keys that are being reconciled and whose latest decision matches. Objects of these keys might have been
+   * written already, although the stores do not show them yet.
+   * @param isSuch reports whether a decision matches
    */
   underWay(isSuch: (decision: D) => boolean): readonly string[] {
     return [...this.#decided].flatMap(([key, decision]) => (isSuch(decision) ? [key] : []));

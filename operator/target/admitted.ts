@@ -1,7 +1,7 @@
 /**
  * Hides those exports of a target that the import policy of the Link does not admit (rules N1, N2, N4). The hidden
  * exports are treated as if the target did not export them. Objects that were made from them are deleted without asking
- * the target, because nothing outside the policy may stay.
+ * the target, because nothing outside the policy is allowed to stay.
  */
 import type { Obstacle } from '../../crds/link/import-policy.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
@@ -24,7 +24,7 @@ export interface AdmittedTarget extends Omit<TargetView, 'mirrored' | 'members' 
 
 /**
  * Returns those exports of a target that the policy of a Link admits.
- * @param policy returns the present policy of the Link; undefined if it has none
+ * @param policy returns the present policy of the Link; undefined if the Link has none
  */
 export const admittedOf = (
   { mirrored, members, exports, pods }: TargetView,
@@ -40,8 +40,9 @@ export const admittedOf = (
 };
 
 /**
- * Returns answers about the pods of admitted Services. A pod counts as gone if the policy admits no port of the slices
- * that list it (rule N4).
+ * Combines a target's answers about pods with the policy of a Link (rule N4). A pod that the policy excludes (see
+ * {@link AdmittedAspect.excludes}) counts as gone without an answer of the target. For all other pods, the target's
+ * answers count.
  */
 export const admittedPods = (of: Pick<AdmittedAspect<unknown>, 'excludes'>, pods: PodAnswers): PodAnswers => ({
   lacks: (key, hostname) => of.excludes(key, hostname) || pods.lacks(key, hostname),
@@ -91,7 +92,10 @@ class AdmittedAspect<T> implements Aspect<T> {
     return found && slices ? policy.slicesOf(this.#serviceOf(found), slices) : slices;
   }
 
-  /** Reports whether slices list a pod of a headless Service, but the policy admits no port of these slices. */
+  /**
+   * Reports whether slices of a Service list a hostname, but none of these slices counts: the policy does not admit the
+   * Service, or the Service is headless and the policy admits no port of these slices.
+   */
   excludes(key: string, hostname: string): boolean {
     const policy = this.#policy();
     const listing = (policy && this.#of.slicesOf(key))?.filter((slice) => lists(slice, hostname)) ?? [];
@@ -116,8 +120,8 @@ class AdmittedAspect<T> implements Aspect<T> {
   }
 
   /**
-   * Returns why the policy does not admit a key; undefined if it admits the key, or if nothing is exported under the
-   * key.
+   * Returns why the policy does not admit a key; undefined if there is no policy, if the policy admits the key, or if
+   * nothing is exported under the key.
    */
   obstacleOf(key: string): Obstacle | undefined {
     const policy = this.#policy();

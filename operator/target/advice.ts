@@ -6,7 +6,7 @@ import { firstOf } from '../kube/conditions.ts';
 import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
-/** Maximum number of refused namespaces that a message names, so that it has room for the reason and the remedy. */
+/** Maximum number of refused namespaces that a message names. This leaves room for the reason and the remedy. */
 const MAX_NAMED = 5;
 
 export interface TargetProblem {
@@ -17,7 +17,7 @@ export interface TargetProblem {
   readonly problem: string;
   /** What happens to mirrors while the problem lasts. */
   readonly fate: string;
-  /** What the user can do, as text to append to `problem` and `fate`. Empty if there is nothing to add. */
+  /** What the user can do, as text to append to a message with `problem`. Empty if there is nothing to add. */
   readonly remedy: string;
 }
 

@@ -14,7 +14,7 @@ import type { Exported } from './read/exported.ts';
 export interface Aspect<T> {
   /** Whether the aspect is read at all. If not, nothing is known of it. */
   readonly isRead: boolean;
-  /** Number of exports. A Service that is selected for both modes may count twice. */
+  /** Number of exports. A Service that the selectors of both modes select can count twice. */
   readonly size: number;
   keys(): ReadonlySet<string>;
   get(key: string): T | undefined;
@@ -23,11 +23,15 @@ export interface Aspect<T> {
   /** Reports whether enough has been listed to say whether a key is exported. */
   decides(key: string): boolean;
   /**
-   * Reports whether the target was asked about this one key, and its answer agrees with what {@link get} returns.
-   * Watches and lists may be behind, so nothing is deleted without such an answer.
+   * Reports whether the target was asked about this one key, and its answer agrees with what {@link get} returns. Also
+   * true if no answer is needed, for example because there is no selector. Deletions wait for this, because watches and
+   * lists can be out of date.
    */
   confirms(key: string): boolean;
-  /** Asks the target about one key, unless it has been asked already. */
+  /**
+   * Asks the target about one key. Does nothing if the target has been asked already, and {@link forget} has not been
+   * called since.
+   */
   ask(key: string): void;
   /** Forgets what the target answered about one key. */
   forget(key: string): void;
@@ -36,20 +40,29 @@ export interface Aspect<T> {
 /** Receives changes of one aspect. */
 export interface AspectListener {
   /**
-   * Called when Services may have changed. Also called when a limit admits more or fewer of these Services, or when a
-   * deletion is no longer held.
+   * Called in these cases:
+   * - Services or their slices may have changed, or the target has answered a question about the Services or their
+   *   pods;
+   * - a limit begins or ceases to admit Services;
+   * - deletions that concern Services are no longer held.
    * @param keys keys of these Services
    */
   changed(keys: Iterable<string>): void;
-  /** Called when all exports were listed anew, and are known. @default - nothing is done */
+  /**
+   * Called when exports or their slices were listed anew, or when what is known about all exports may have changed for
+   * another reason.
+   * @default - nothing is done
+   */
   listed?(): void;
   /**
-   * Called when the selector has changed, so that the exports will be listed anew.
+   * Called when settings that decide what is read, for example a selector, have changed. The exports are then listed
+   * anew.
    * @default - nothing is done
    */
   restarted?(): void;
   /**
-   * Called when a watch has shown a change of one export. The time until the mirror follows is measured from this call.
+   * Called when a watch or a list has shown that one export or its slices may have changed. The time until the mirror
+   * follows is measured from this call.
    * @default - nothing is done
    */
   seen?(key: string): void;
@@ -59,19 +72,22 @@ export interface AspectListener {
 export interface PodAnswers {
   /** Reports whether the target has answered that no pod of a Service has this hostname. */
   lacks(key: string, hostname: string): boolean;
-  /** Asks the target about the pods of a Service, unless it has been asked already. */
+  /**
+   * Asks the target about the pods of a Service. Does nothing if the target has been asked already, and {@link forget}
+   * has not been called since.
+   */
   ask(key: string): void;
   /** Forgets what the target answered about the pods of a Service. */
   forget(key: string): void;
 }
 
-/** The exports of a target that are known now. */
+/** What is known now about the exports of a target. */
 export interface TargetView {
   readonly mirrored: Aspect<Exported>;
   readonly members: Aspect<Service>;
   /** Services with a ServiceExport. */
   readonly exports: ServiceExports;
-  /** Pods of mirrored Services. */
+  /** Answers about the pods of mirrored Services. */
   readonly pods: PodAnswers;
 }
 
@@ -95,7 +111,10 @@ export function isConfirmed(answers: Pick<Answers, 'confirms' | 'ask'>, key: str
   return false;
 }
 
-/** Answers of a cluster that exports nothing: whatever was derived from it may be removed. */
+/**
+ * Answers that confirm everything at once, without a question. Used for a cluster that certainly exports nothing, and
+ * in forecasts, where the lists count as certain.
+ */
 export const ALWAYS_GONE: Answers = {
   confirms: () => true,
   ask: () => undefined,
@@ -116,5 +135,5 @@ export const NOTHING_EXPORTED: ServiceExports = {
   since: () => '',
 };
 
-/** Answers for a Service that certainly has no pods. */
+/** Answers that confirm at once, without a question, that a pod is gone, whichever pod it is. */
 export const NO_PODS: PodAnswers = { lacks: () => true, ask: () => undefined, forget: () => undefined };

@@ -1,8 +1,8 @@
 /**
  * Creates the client for a target from the credentials Secret of the Link (rules E2, E3). The target is read with the
- * old client until the new one can read everything that the old one can. A new token of the same account replaces only
- * the token of the client in use, so that nothing is read anew (rule P2). Invalid credentials only change the condition
- * `CredentialsValid` and end the renewal of the token in use; the client stays in use.
+ * old client until the new one can read everything that the old one can. If the new credentials are for the same server
+ * and ServiceAccount, the old client switches to them, so that nothing is read anew (rule P2). Invalid credentials only
+ * change the condition `CredentialsValid` and end the renewal of the token in use; the client stays in use.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
@@ -19,13 +19,14 @@ import { type AccountToken, isSameAccount, readAccountToken, userOf } from '../k
 import { Renewal, type RenewalOptions, reviewSelf } from './renewal/renewal.ts';
 
 export interface CredentialsOptions {
-  /** Deadline of requests to the target. */
+  /** Time within which the target must answer a request, in milliseconds; undefined for the default of the client. */
   readonly timeoutMs: number | undefined;
   readonly network?: Network | undefined;
   /** Hooks that count the requests to the target. */
   readonly hooks?: ClientHooks;
   /**
-   * Names of the only Secrets that the operator may read; undefined if it watches all Secrets of the credentials type.
+   * Names of the Secrets that the operator is allowed to read; undefined if it watches all Secrets of the credentials
+   * type.
    */
   readonly listed?: readonly string[] | undefined;
   /** Options for renewing tokens before they expire. @default - tokens are not renewed */
@@ -34,11 +35,11 @@ export interface CredentialsOptions {
   readonly mint: () => string;
   readonly onVerdict: (found: Verdict) => void;
   /**
-   * Reads the target with a client from now on. The first client is used at once. A later one is used as soon as it can
-   * read everything that its predecessor can.
+   * Puts a client in use for reading the target. The first client is used at once. A later client is used as soon as it
+   * can read everything that its predecessor can.
    * @param onProblem called when the reason why the client cannot be used yet has changed
    * @param signal ends the attempt
-   * @returns whether the client is in use; false if the signal aborted first
+   * @returns whether the client is in use; false if the attempt was ended first
    */
   readonly adopt: (client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal) => Promise<boolean>;
 }
@@ -54,7 +55,7 @@ interface InUse {
   readonly client: KubeClient;
   readonly access: ReplaceableAccess;
   readonly fingerprint: string;
-  /** Undefined if the token does not expire, or is not that of a ServiceAccount. */
+  /** Undefined if the credentials are not a ServiceAccount token that expires. */
   readonly token: AccountToken | undefined;
 }
 
@@ -63,7 +64,7 @@ export class Credentials {
   readonly #renewal: Renewal | undefined;
   #inUse: InUse | undefined;
   #trial = new AbortController();
-  /** Whether the credentials of the present Secret are not in use: they are still being tried, or they are invalid. */
+  /** Whether the credentials of the present Secret are not in use: they are missing, invalid or still being tried. */
   #pending = false;
   /**
    * An expired token that the target has refused. The local clock alone does not prove that a token has expired,
@@ -103,9 +104,10 @@ export class Credentials {
   }
 
   /**
-   * Called when the target has refused the token. If the token has not expired, it is renewed at once.
+   * Called when the target has refused the credentials in use. If their token has not expired, hurries its renewal:
+   * see {@link Renewal.hurry}.
    * @returns the verdict if the token has expired; undefined if it has not expired, or if no ServiceAccount token that
-   *   can expire is in use
+   *   expires is in use
    */
   refused(): Verdict | undefined {
     const token = this.#inUse?.token;
@@ -119,8 +121,10 @@ export class Credentials {
   }
 
   /**
-   * Uses the credentials of the present Secret. A new call ends the attempt of an earlier one.
-   * @param secret undefined if there is no Secret of this name
+   * Puts the credentials of the present Secret in use. The first credentials are used at once, later ones as soon as
+   * they work. A new call ends the attempt of an earlier call.
+   * @param name name of the Secret
+   * @param secret undefined if no Secret of the credentials type has this name
    */
   async use(name: string, secret: KeptSecret | undefined, signal: AbortSignal): Promise<void> {
     this.#trial.abort();
@@ -154,8 +158,10 @@ export class Credentials {
   }
 
   /**
-   * Puts credentials in use as soon as they work. Returns the credentials that are then in use, and the client to
-   * close, if there is one. Returns no credentials if the signal aborted first.
+   * Puts credentials in use, in the present client or in a new client. Waits until they work, unless they are the first
+   * credentials.
+   * @returns the credentials, or none if the attempt was ended first; and the client to close, if there is one: the
+   *   former client, or the new client if it was not put in use
    */
   async #adopted(
     found: Found,
@@ -177,8 +183,9 @@ export class Credentials {
   }
 
   /**
-   * Reports whether new credentials are for the same server and the same ServiceAccount as those in use, and the server
-   * confirms the account. Waits until the server answers. Resolves with false if the signal aborts first.
+   * Reports whether new credentials are for the same server and the same ServiceAccount as the credentials in use.
+   * Compares the servers and the tokens first. If they match, the server must confirm the account: waits until the
+   * server answers. Resolves with false if the signal aborts first.
    */
   async #isSuccessor(
     { access, token: before }: InUse,
@@ -253,8 +260,8 @@ export class Credentials {
 }
 
 /**
- * Returns the verdict on credentials in use. Its message contains their fingerprint, so that whoever rotates
- * credentials can see that the operator uses the new ones.
+ * Returns the verdict on credentials in use. The message contains the beginning of the fingerprint of the credentials,
+ * so that whoever rotates credentials can see that the operator uses the new ones.
  */
 function valid({ fingerprint, token }: InUse, problem: string | undefined): Verdict {
   const ends = token === undefined ? '' : `; its token ends at ${toTime(new Date(token.expiresAtMs))}`;

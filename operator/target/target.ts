@@ -1,10 +1,12 @@
 /**
- * Reads a target cluster for one Link, either as a whole or namespace by namespace. Each namespace has watches of its
- * own, so that a namespace that is forbidden does not stop the others. Each Link has its own connections and backoff,
- * so that a failing target affects no other Link.
+ * Reads those Services of a cluster that selectors select, and their slices, in the whole cluster or namespace by
+ * namespace. The cluster is a target, read for one Link, or the source cluster, read for its own members of federated
+ * Services. Each namespace has watches of its own, so that a namespace that is forbidden does not stop the others. Each
+ * Link has its own connections and backoff, so that a failing target affects no other Link.
  *
  * The mass-deletion guard counts the losses of all namespaces together (rule E6). If a list shows that one namespace
- * has lost Services, the other namespaces are listed anew. Until these lists are complete, no Service counts as gone.
+ * has lost Services, the other namespaces are listed anew, except those that the operator is forbidden to read. Until
+ * these lists are complete, no Service counts as gone.
  */
 import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
@@ -16,7 +18,7 @@ import { ExportWatch, type ExportWatchOptions } from './watch/export-watch.ts';
 import type { ExportListener, ReadingListener } from './watch/listeners.ts';
 import type { WatchedAspect } from './watch/watched-aspect.ts';
 
-/** Why a target cannot be read. */
+/** Why a target cannot be read, or cannot be read in full. */
 export type TargetObstacle = ReadObstacle;
 
 /** Receives what is read of a target. */
@@ -29,25 +31,27 @@ export interface TargetListener extends ExportListener, Pick<ReadingListener, 'h
    */
   relisted(what: 'services' | 'slices'): void;
   /**
-   * Called when everything that can be read has been listed and is being watched. Called again after each further
-   * attempt to read the target, for example another attempt to read a namespace that is forbidden.
+   * Called when everything that can be read, except slices that are found by name, has been listed and is being
+   * watched. While this is so, called again whenever a watch reports its state, for example after another attempt to
+   * read a namespace that is forbidden.
    * @default - nothing is done
    */
   opened?(): void;
   /**
-   * Called when the obstacle to reading the target has changed.
-   * @param obstacle undefined if all of the target can be read
+   * Called when the first watch has reported whether it can read, and then whenever the obstacle to reading the target
+   * has changed. Another error of the same kind is not a change.
+   * @param obstacle undefined if nothing prevents reading, as far as the watches have reported
    */
   reachable(obstacle: TargetObstacle | undefined): void;
 }
 
 export interface TargetOptions extends Omit<ExportWatchOptions, 'namespace' | 'listener' | 'lists' | 'reading'> {
-  /** Namespaces that are read. @default - all, with one watch for each kind */
+  /** Namespaces that are read, each with watches of its own. @default - all namespaces, read together */
   readonly namespaces?: readonly string[] | undefined;
   readonly listener: TargetListener;
 }
 
-/** Key of the watch that covers all namespaces. */
+/** Key of the {@link ExportWatch} that covers all namespaces. */
 const WHOLE = '';
 
 export class Target implements Omit<TargetView, 'exports'> {
@@ -77,14 +81,18 @@ export class Target implements Omit<TargetView, 'exports'> {
     };
   }
 
-  /** Whether all exported Services and members are known, except in namespaces that cannot be read. */
+  /**
+   * Whether the exported Services and members of all namespaces have been listed at least once, except in namespaces
+   * that the operator is forbidden to read. False while all namespaces are forbidden and none has been listed. Once
+   * true, it stays true.
+   */
   get synced(): boolean {
     return this.#synced;
   }
 
   /**
-   * Forgets all answers of the target. Asks again about all pods that were asked about, and about each Service whose
-   * answer had not arrived yet, or differed from what the watches show.
+   * Forgets all answers of the target. Asks again about each Service whose answer has not arrived yet, or differs from
+   * what the watches show. Asks again about the pods of each Service whose pods were asked about.
    */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
@@ -103,18 +111,18 @@ export class Target implements Omit<TargetView, 'exports'> {
 
   /**
    * Reports whether everything that is read in a namespace, except slices that are found by name, has been listed and
-   * is being watched. False if the target is read as a whole, or if the Link does not read the namespace.
+   * is being watched. False if the target is read as a whole, or if the namespace is not read.
    */
   isRead(namespace: string): boolean {
     return this.#watches.get(namespace)?.open === true;
   }
 
-  /** When an attempt to read a namespace failed last, on the monotonic clock; -Infinity if none has. */
+  /** Returns when a read of a namespace was last reported as failed, on the monotonic clock; -Infinity if none was. */
   failedMs(namespace: string): number {
     return this.#failedMs.get(namespace) ?? -Infinity;
   }
 
-  /** Namespaces that the operator is forbidden to read. */
+  /** Namespaces that the operator is forbidden to read. Empty if the target is read as a whole. */
   get refused(): readonly string[] {
     return [...this.#watches.keys()].filter((namespace) => this.#health.isRefused(namespace));
   }
@@ -154,8 +162,8 @@ export class Target implements Omit<TargetView, 'exports'> {
   }
 
   /**
-   * Whether the losses of all namespaces are known: for each namespace, the latest list is complete, or the namespace
-   * may not be read.
+   * Whether the losses of all namespaces are known. This is so if, for each namespace, the first list and every list
+   * that {@link ExportWatch.relist} asked for are complete, or the operator is forbidden to read the namespace.
    */
   get #isCounted(): boolean {
     return [...this.#watches].every(
@@ -200,13 +208,13 @@ export class Target implements Omit<TargetView, 'exports'> {
 interface AspectOfAllOptions<T> {
   readonly watches: ReadonlyMap<string, ExportWatch>;
   /**
-   * Returns the watch that covers the namespace of a key; undefined if the Link does not read that namespace, so that
-   * nothing in it is exported to the Link.
+   * Returns the watch that covers the namespace of a key. Undefined if the namespace is not among those that are read:
+   * then nothing in it counts as exported.
    */
   readonly watchOf: (key: string) => ExportWatch | undefined;
   /**
    * Reports whether enough has been listed to say whether a key is exported.
-   * @param isThere whether the watch shows that the key is exported
+   * @param isThere whether the watches show that the key is exported
    */
   readonly knows: (isThere: boolean) => boolean;
   readonly aspectOf: (watch: ExportWatch) => WatchedAspect<T>;

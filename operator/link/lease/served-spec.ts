@@ -36,7 +36,7 @@ export interface ServedSpec {
   readonly spec: unknown;
 }
 
-/** Settings that an invalid Link had when it was last valid. */
+/** Settings by which a Link was last served, and the spec that they were read from. */
 export interface LastServed {
   readonly settings: LinkSettings;
   readonly served: ServedSpec;
@@ -49,14 +49,17 @@ export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { read
   spec,
 });
 
-/** Returns the annotation that records a spec on the Lease. It is made by {@link noteOf}. */
+/**
+ * Returns the annotation that records a spec on the Lease. The annotation is removed if the spec is undefined or too
+ * long (see {@link noteOf}).
+ */
 export const recordOf = (served: ServedSpec | undefined, leaseTransitions: number): ReturnType<LeaseNotes> =>
   noteOf(NOTE, served, leaseTransitions);
 
 /**
- * Reads the record on the Lease of a Link that is now invalid. Returns the valid spec with which the Link was last
- * served for a cluster. Undefined if the record is missing or invalid, or belongs to another cluster or to a deleted
- * Link. Also undefined if somebody else has held the Lease since the record was written.
+ * Reads, from the Lease of a Link, the spec by which the Link was last served for a cluster. Used for a Link that is
+ * invalid now, or exchanges clusters with others. Undefined if the record is missing or invalid, or belongs to another
+ * cluster or to a deleted Link. Also undefined if somebody else has held the Lease since the record was written.
  */
 export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string): LastServed | undefined => {
   const { [Annotation.targetCluster]: recorded } = lease.metadata.annotations ?? {};

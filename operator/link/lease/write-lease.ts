@@ -52,7 +52,7 @@ export class WriteLease {
 
   /**
    * @param cluster target cluster to record on the Lease. After a restart, the record shows for which cluster a deleted
-   *   Link may have left mirrors (rule E5)
+   *   Link might have left mirrors (rule E5)
    */
   constructor(
     link: string,
@@ -107,14 +107,14 @@ export class WriteLease {
     return this.#isHeld;
   }
 
-  /** Whether mirrors of the Link may be written at this moment. Check it right before each write. */
+  /** Whether this operator is allowed to write mirrors of the Link at this moment. Checked right before each write. */
   get mayWrite(): boolean {
     return !this.#quiet.signal.aborted && this.#lock.mayWrite && this.#env.mayWrite();
   }
 
   /**
-   * Identity of the holder of the Lease, if the holder is somebody else than this operator. Undefined if this operator
-   * or nobody holds the Lease, or if the holder is not known.
+   * Identity of the holder of the Lease, if the holder is not this operator. Undefined if this operator or nobody holds
+   * the Lease, or if the holder is not known.
    */
   get heldBy(): string | undefined {
     return this.#heldBy;

@@ -1,6 +1,6 @@
 /**
  * Reads the present status of a Link. The status is foreign data: anybody with permission can write it, and another
- * version of the CRD may allow more. Whatever does not have the expected form is left out, and no content causes an
+ * version of the CRD might allow more. Whatever does not have the expected form is left out, and no content causes an
  * error (rule G1).
  */
 import { type Condition, fieldsOf, isStatus, isTime, readConditions } from '../../kube/conditions.ts';

@@ -26,7 +26,7 @@ import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } fro
 /**
  * What is known about a Link. While the verdict for a condition is undefined, the status keeps that condition if it is
  * about the same generation of the Link as the findings. So an operator that starts does not overwrite the condition
- * with `Unknown`. A Link that is neither accepted nor served keeps no such condition.
+ * with `Unknown`. If a Link is neither accepted nor served, all conditions without a verdict are `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
@@ -34,16 +34,18 @@ export interface LinkFindings extends SessionFindings {
   /** Present generation of the Link, which conditions `Accepted` and `Ready` are about. */
   readonly generation: number;
   readonly accepted: Verdict;
-  /** Whether a session works for the Link: one that serves it, keeps its mirrors, or removes them. */
+  /**
+   * Whether the Link has a session: one that serves it, keeps mirrors for it, or removes what a Link of its name left.
+   */
   readonly isServed: boolean;
 }
 
 /** Findings of a Link's session. */
 export interface SessionFindings extends GatewayFindings {
   /**
-   * Generation of the Link that these findings are about; undefined stands for the present one. After a change of the
-   * Link, it is the previous generation until the change is applied. While the Link is invalid, it is the generation of
-   * its last valid spec (rule E7).
+   * Generation of the Link's spec that these findings are about; undefined stands for the present generation. After a
+   * change of the Link, it is the previous generation until the change is applied. While the Link is invalid, or
+   * exchanges clusters, it is the generation of the spec by which the Link is served (rule E7).
    */
   readonly settingsGeneration: number | undefined;
   readonly credentials: Verdict | undefined;
@@ -173,10 +175,13 @@ function federatedPatch(
 
 /**
  * Returns the patch of `status.gateway`. Without findings about a gateway, the patch removes the field. Once there is a
- * verdict, the patch has the addresses and the verdict. Until then, it depends on the present condition `GatewayAlive`:
+ * verdict, the patch has the addresses and the verdict. Until then, the patch depends on the present condition
+ * `GatewayAlive`:
  * - If the condition is about the generation that is served, and no address is known, the field stays as it is.
- * - Otherwise the patch has the addresses. The written verdict stays if the condition is about that generation and
- *   `GatewayAlive` is not `Unknown`, by the findings or, without one, as written. If not, it is removed.
+ * - Otherwise the patch has the addresses. The written verdict is removed, unless all of these are true:
+ *   - It is a boolean.
+ *   - The present condition is about the generation that is served.
+ *   - `GatewayAlive` is not `Unknown` in the findings. If they do not decide it, the present condition counts instead.
  */
 function gatewayPatch(
   { gateway, gatewayAlive, generation, settingsGeneration = generation }: LinkFindings,
@@ -220,8 +225,9 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
 }
 
 /**
- * Returns the message that names held deletions. It has as many names as leave room for the command that confirms the
- * deletions.
+ * Returns the message of condition `PruneHeld`. It names some of the held deletions, and ends with the command that
+ * confirms all of them. If the message would be longer than {@link MAX_CONDITION_MESSAGE} characters, it names fewer
+ * deletions, so that the command is not cut off.
  */
 function heldMessage(findings: LinkFindings, named = findings.someHeld): string {
   const { namespace, name, pruneHeld, confirmation = '' } = findings;
@@ -236,8 +242,8 @@ function heldMessage(findings: LinkFindings, named = findings.someHeld): string 
 }
 
 /**
- * Returns condition `Ready`: `False` or `Unknown` with a reason if something speaks against it, otherwise the result of
- * {@link works}. If several reasons apply, the one that this function checks first is reported.
+ * Returns condition `Ready`: `False` or `Unknown` with a reason if one of the checks below fails, otherwise the result
+ * of {@link works}. If several checks fail, the reason of the first one is reported.
  */
 function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
@@ -263,10 +269,10 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 }
 
 /**
- * Returns condition `Ready` of a Link if no other condition speaks against it. The message counts, by reason, the
- * Services that are not mirrored and the members that do not join. It also counts the Services that the import policy
- * does not admit. While mirrors or members are not known, a condition `Ready` that is true for the present generation
- * stays.
+ * Returns condition `Ready` of a Link that passes all checks of {@link ready}; it is always `True`. The message counts,
+ * by reason, the Services that are not mirrored and the members that do not join. It also counts the Services that the
+ * import policy does not admit. While mirrors or members are not known, a condition `Ready` that is `True` for the
+ * present generation stays.
  */
 function works(
   { mirrors, federated, notAdmitted, generation }: LinkFindings,

@@ -1,7 +1,8 @@
 /**
- * Decides when the status of one Link is written: soon after a change, together with all changes until then. A status
- * that could not be written is tried again after a growing delay. A new status does not wait for that delay.
- * `StatusPatch` decides whether a write is needed, and makes it.
+ * Decides when the status of one Link is written: at most once in a period (1 s by default), and not before a tenth of
+ * the period has passed since the first change, so that one write includes several changes. A status that could not be
+ * written is tried again after a growing delay. A new status does not wait for that delay. `StatusPatch` decides
+ * whether a write is needed, and makes it.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { backoffMs, RETRY_BACKOFF } from '../../kube/backoff.ts';
@@ -26,20 +27,31 @@ export interface StatusWriterOptions {
   readonly resource: Resource;
   readonly name: string;
   readonly log: Logger;
-  /** Returns the Link as last seen; undefined if it is gone. */
+  /** Returns the Link as last seen; undefined if it is deleted. */
   readonly current: () => LinkObject | undefined;
   /** Computes the new status; `before` is the present one. */
   readonly compute: (before: LinkStatusBefore) => LinkStatusPatch;
-  /** Called with the Link as it was written. */
+  /**
+   * Called after each successful write of the status.
+   * @param written the Link in the answer of the API server
+   * @param before the Link that the status was computed from
+   */
   readonly onWritten: (written: LinkObject, before: LinkObject) => void;
-  /** @default 1000 */
+  /**
+   * Minimum time between the starts of two writes, in milliseconds.
+   * @default 1000
+   */
   readonly periodMs?: number | undefined;
-  /** Whether this replica certainly leads. Only the replica that leads may write. */
+  /** Whether this replica certainly leads. Only the replica that leads is allowed to write. */
   readonly mayWrite: MayWrite;
 }
 
 const PERIOD_MS = 1_000;
-/** Links are few, and who has upgraded their CRD waits to see their status. */
+/**
+ * Time after which a status is written again if the CRD dropped a part of it, in milliseconds. Users who have upgraded
+ * the CRD see a complete status within about this time. It is shorter than the default of {@link StatusPatch} (1 hour),
+ * because there are few Links.
+ */
 const DROPPED_MS = 300_000;
 
 export class StatusWriter {
@@ -55,7 +67,10 @@ export class StatusWriter {
   /** Content of the status that failed last, and when to try it again, on the monotonic clock. */
   #failed: { readonly content: string; readonly retryMs: number } | undefined;
   #failures = 0;
-  /** Earliest time at which a status is computed again after a write was tried, on the monotonic clock. */
+  /**
+   * Earliest time at which a change can cause another write, on the monotonic clock. It is set when a write has been
+   * tried.
+   */
   #dueMs = 0;
   #writing = false;
   #written: Promise<void> = Promise.resolve();
@@ -82,7 +97,10 @@ export class StatusWriter {
     if (this.#timer === undefined || this.#timerMs > performance.now() + waitMs) this.#after(waitMs);
   }
 
-  /** Called when Links were listed anew. A write that failed is tried again without waiting any longer. */
+  /**
+   * Called when Links were listed anew. A write that failed no longer waits for its retry delay: it is scheduled like
+   * the write after a change.
+   */
   listed(): void {
     this.#statuses.listed();
     this.#failed = undefined;
@@ -141,12 +159,18 @@ export class StatusWriter {
     }
   }
 
-  /** Returns the present status, with the fields that the CRD has dropped from the last one that was written. */
+  /**
+   * Returns the present status. If it has no conditions, because the CRD dropped them, the fields that are missing are
+   * taken from the last status that was written.
+   */
   #before(live: Fields): Fields {
     return live['conditions'] === undefined ? { ...this.#sent, ...live } : live;
   }
 
-  /** Returns the rest of the delay before a status that could not be written is tried again, in milliseconds. */
+  /**
+   * Returns how much longer a status must wait because a write with the same content failed, in milliseconds. 0 or less
+   * if it does not have to wait.
+   */
   #backoffMs(patch: LinkStatusPatch): number {
     if (this.#failed === undefined || this.#failed.content !== contentOf(patch)) return 0;
     return this.#failed.retryMs - performance.now();

@@ -1,8 +1,8 @@
 /**
  * Adds checks to an aspect of a target. They must pass before an object made from a key of the aspect is deleted or
  * created. Before a deletion, enough must have been listed, the deletion must not be held (rule E6), and the target
- * must have confirmed, when asked about this one key, that the key is gone (rule A2). Before a creation, the limit must
- * admit the key (rule E10).
+ * must have confirmed, when asked about this one key, that the key is gone (rule A2). A key that the import policy of
+ * the Link does not admit needs no confirmation (rule N4). Before a creation, the limit must admit the key (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
 import type { Aspect } from '../aspect.ts';
@@ -15,14 +15,19 @@ export interface CertainOptions<T> extends CountedOptions {
   readonly aspect: Aspect<T>;
   /** Reports whether keys can be counted only by looking at each of them. @default - reports false */
   readonly isCountedOneByOne?: (() => boolean) | undefined;
-  /** Returns the keys from which objects have been derived in the source cluster. */
+  /**
+   * Returns the keys that have derived objects in the source cluster, or might have them because a write is under way.
+   */
   readonly made: () => Iterable<string>;
   /**
-   * Reports whether a key is served already, so that the limit admits it before keys that are not served yet.
+   * Reports whether a key is served already. When the limit chooses, it admits such keys even beyond the limit.
    * @default - reports whether {@link made} has the key
    */
   readonly isServed?: ((key: string) => boolean) | undefined;
-  /** Returns the creation time of the export of this key, RFC 3339. The limit admits older exports first. */
+  /**
+   * Returns the creation time of the export of this key, RFC 3339; an empty string if it is not known. The limit admits
+   * older exports first.
+   */
   readonly since: (key: string) => string;
 }
 
@@ -35,8 +40,8 @@ export class Certain<T> extends Counted implements Aspect<T> {
    */
   #atMost = Infinity;
   /**
-   * Keys that the target has confirmed to be gone since the keys were last seen. The answers themselves are forgotten
-   * after one deletion.
+   * Keys that were certainly gone ({@link isCertainlyGone}) and have not been exported again since. They are remembered
+   * here because the answers of the target are forgotten after one attempt to delete.
    */
   readonly #gone = new Set<string>();
   /** Size of `#gone` at which keys without derived objects are dropped from it. */
@@ -70,30 +75,36 @@ export class Certain<T> extends Counted implements Aspect<T> {
     return this.#aspect.slicesOf(key);
   }
 
-  /** Reports whether enough has been listed to say whether a key is exported. False if its deletion is held. */
+  /**
+   * Reports whether enough has been listed to say whether a key is exported. False if the deletion of the key is held.
+   */
   decides(key: string): boolean {
     const isHeld = this.get(key) === undefined && this.losses.isHeld(key);
     return this.#aspect.decides(key) && !isHeld;
   }
 
-  /** Reports whether enough has been listed to say whether a key is exported, even if its deletion is held. */
+  /**
+   * Reports whether enough has been listed to say whether a key is exported. Unlike {@link decides}, ignores whether
+   * the deletion of the key is held.
+   */
   isListed(key: string): boolean {
     return this.#aspect.decides(key);
   }
 
-  /** Reports whether all lists and watches show that a key is gone. False if its deletion is held. */
+  /** Reports whether all lists and watches show that a key is gone. False if the deletion of the key is held. */
   isGone(key: string): boolean {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }
 
   /**
-   * Reports whether all lists and watches show that a key is gone, and the target has then confirmed that it is gone.
+   * Reports whether {@link isGone} is true for a key, and the target, asked about this one key, has confirmed that the
+   * key is gone. If no answer is needed ({@link Aspect.confirms}), {@link isGone} is enough.
    */
   isCertainlyGone(key: string): boolean {
     return this.isGone(key) && (this.#gone.has(key) || this.confirms(key));
   }
 
-  /** Asks the target about a key that all lists and watches show to be gone, unless the key is certainly gone. */
+  /** Asks the target about a key for which {@link isGone} is true and {@link isCertainlyGone} is false. */
   askIfGone(key: string): void {
     if (this.isGone(key) && !this.isCertainlyGone(key)) this.ask(key);
   }
@@ -117,7 +128,7 @@ export class Certain<T> extends Counted implements Aspect<T> {
     this.note(key, this.#state(key));
   }
 
-  /** Remembers what the target has answered about one key. */
+  /** Called when the target might have answered about one key. Remembers the key if it is certainly gone. */
   answered(key: string): void {
     if (this.isCertainlyGone(key)) this.#gone.add(key);
     if (this.#gone.size >= this.#mostGone) this.#forgetGone();

@@ -1,6 +1,11 @@
 /**
- * The keys whose deletion the user has confirmed, until they are deleted or exported again. They are kept as digests,
- * so that a record of ten thousand keys is small enough for a Lease.
+ * The keys whose deletion the user has confirmed. A key is forgotten in these cases:
+ * - its objects have been deleted;
+ * - the target exports the key again;
+ * - the confirmation on the Link no longer matches, and the deletion is still held;
+ * - the Link is suspended.
+ *
+ * Keys are kept as digests, so that a record of ten thousand keys is small enough for a Lease.
  */
 import { createHash } from 'node:crypto';
 
@@ -15,7 +20,7 @@ const digestOf = (key: string): Digest => createHash('sha256').update(key).diges
 export class Confirmed {
   readonly #digests = new Set<Digest>();
   readonly #outdated: () => void;
-  /** The digests that are on record, of which some may be forgotten by now. */
+  /** The digests that were last recorded. Some of their keys might have been forgotten since. */
   #recorded: ReadonlySet<Digest> = new Set();
 
   /**
@@ -31,7 +36,7 @@ export class Confirmed {
     return this.#digests;
   }
 
-  /** Whether no key is confirmed, or on record as confirmed. */
+  /** Whether no key is confirmed, and no key is on record as confirmed. */
   get isEmpty(): boolean {
     return this.#digests.size === 0 && this.#recorded.size === 0;
   }
@@ -55,7 +60,8 @@ export class Confirmed {
   }
 
   /**
-   * Forgets a key that the target exports again. If the key is lost once more, its deletion needs a new confirmation.
+   * Forgets that a key is confirmed. Called when the target exports the key again, or when the confirmation on the Link
+   * no longer matches. If the key is lost once more, its deletion needs a new confirmation.
    */
   forget(key: string): void {
     if (this.isEmpty) return;
@@ -64,7 +70,7 @@ export class Confirmed {
     if (this.#recorded.has(digest)) this.#outdated();
   }
 
-  /** Forgets all but these keys. */
+  /** Forgets all keys except these. */
   retain(keys: Iterable<string>): void {
     if (this.#digests.size === 0) return;
     const kept = new Set([...keys].map(digestOf));

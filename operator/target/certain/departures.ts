@@ -1,22 +1,26 @@
 /**
- * Remembers when pods were found to be gone, as long as they still have an endpoint mirror (rule D11) or a Service of
- * their own from a ServiceImport (rule K3). The times are kept in memory: after a restart each such pod gets the whole
- * grace period again.
+ * Remembers when pods were found to be gone, and when strangers were found. Their objects then stay for a grace period:
+ * - a pod keeps its endpoint mirror (rule D11), and the Service that stands for it in a ServiceImport (rule K3);
+ * - a stranger keeps its part in a ServiceImport (rule K5).
+ *
+ * The times are kept only in memory: after a restart, the whole grace period begins again.
  */
 export class Departures {
   readonly #graceMs: number;
   readonly #sinceMs = new Map<string, ReadonlyMap<string, number>>();
 
-  /** @param graceMs time between the end of a pod and the deletion of its objects, in milliseconds */
+  /** @param graceMs time for which the objects stay, in milliseconds */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
   /**
-   * Notes which pods of a Service are gone now.
-   * @param gone hostnames of pods that are gone and still have objects
-   * @returns how much longer each of these pods keeps its objects, in milliseconds, by hostname; 0 or less if the time
-   *   is over
+   * Notes which pods of a Service are gone now, or which strangers have a part in a ServiceImport now. Forgets all
+   * others that were noted under the same key.
+   * @param key identifies the Service or the ServiceImport
+   * @param gone hostnames of pods that are gone and still have objects, or cluster names of strangers
+   * @returns how much longer the objects of each of these stay, in milliseconds, by hostname or cluster name; 0 or less
+   *   if the time is over
    */
   update(key: string, gone: Iterable<string>): ReadonlyMap<string, number> {
     const now = performance.now();

@@ -2,10 +2,12 @@
  * Finds out whether a ServiceExport that a cluster no longer lists is certainly gone (rule K5). The operator asks the
  * cluster for this one ServiceExport. If the ServiceExport does not exist, the operator asks whether ServiceExports can
  * be created. They cannot be created while their CRD is being deleted, and the deletion of a CRD removes all
- * ServiceExports before it removes the CRD. ServiceExports that vanished with their CRD count as gone only some time
- * after the CRD is back. If a list shows no ServiceExport at all, the same time passes before those count as gone
- * that have not been seen since: they may have vanished with their CRD while the operator did not watch. Only list and
- * discovery requests are sent.
+ * ServiceExports before it removes the CRD. Only list and discovery requests are sent.
+ *
+ * ServiceExports that vanished with their CRD count as gone only after a grace period, which starts when the CRD is
+ * back. The same grace period starts when a list shows no ServiceExport at all, because the CRD might have been deleted
+ * while the operator did not watch. The grace period does not apply to a ServiceExport that has been seen since the
+ * period started.
  */
 import type { BackoffPolicy } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -18,7 +20,7 @@ import { Rereads } from './rereads.ts';
 
 /** Receives the answers of the cluster about exports. */
 export interface ConfirmationListener extends AnswerListener {
-  /** Called when exports that vanished with their CRD begin to count as gone. */
+  /** Called when the grace period is over: from now on, exports that vanished with their CRD can count as gone. */
   graceEnded(): void;
 }
 
@@ -62,15 +64,16 @@ export class ExportConfirmation {
 
   /**
    * Reports whether the cluster, asked for an export that it does not list, has answered that the export does not
-   * exist. False while the export may come back with its CRD.
+   * exist. An invalid export counts as one that does not exist. False during the grace period, unless the export has
+   * been seen since the period started.
    */
   confirmsNone(key: string): boolean {
     return this.#absence.leftMs(key) <= 0 && this.#isNone(key);
   }
 
   /**
-   * Asks the cluster for an export. Does nothing if the cluster has been asked already, or while the export may come
-   * back with its CRD.
+   * Asks the cluster for an export. Does nothing if the cluster has been asked already. Does nothing during the grace
+   * period either, unless the export has been seen since the period started.
    */
   ask(key: string): void {
     if (this.#absence.leftMs(key) <= 0) this.#rereads.ask(key);
@@ -81,7 +84,7 @@ export class ExportConfirmation {
     this.#absence.saw(key);
   }
 
-  /** Notes that the cluster does not serve ServiceExports, or has none at all. */
+  /** Starts the grace period anew. Called when the cluster does not serve ServiceExports, or lists none. */
   missing(): void {
     this.#absence.noticed();
   }
@@ -97,14 +100,14 @@ export class ExportConfirmation {
   }
 
   /**
-   * Forgets all answers. Asks again about exports whose answer had not arrived yet, and about exports that existed by
-   * their answer.
+   * Forgets all answers. Asks again about each export whose question had no answer yet, or whose answer was that the
+   * export exists.
    */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }
 
-  /** Forgets that the cluster did not serve ServiceExports, and cancels the wait for their return. */
+  /** Ends the grace period without a call of {@link ConfirmationListener.graceEnded}. */
   stop(): void {
     this.#absence.stop();
   }
@@ -114,7 +117,10 @@ export class ExportConfirmation {
     return answer !== undefined && answer.object === undefined;
   }
 
-  /** Lists objects, and notes at once if the kind is not served, because a watch may notice that late. */
+  /**
+   * Lists objects. If the cluster does not serve ServiceExports, starts the grace period anew at once, because a watch
+   * might notice this only later.
+   */
   readonly #list: KubeClient['list'] = async (...asked) => {
     try {
       return await this.#client.list(...asked);

@@ -1,14 +1,20 @@
 /**
- * The mass-deletion guard (rule E6). If a list of the target lacks more keys of one aspect than a Link may lose at
- * once, the deletions of all these keys are held. Each deletion is held until the user confirms the loss, or until the
- * target lists the key again. A key that a watch reports as gone is never held.
+ * The mass-deletion guard (rule E6). If a list of the target lacks more than ten keys of one aspect, and more than half
+ * of the aspect's keys with derived objects, the deletions of all these keys are held. Changed settings count like a
+ * list. A key that a watch reports as gone before a list lacks it is not held.
+ *
+ * A deletion is held until one of these things happens:
+ * - the user confirms the loss;
+ * - the target exports the key again;
+ * - a list completes after the objects of the key are gone;
+ * - the key is no longer counted, for example because it is that of a pod whose Service is gone.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
 
-/** Number of keys that may always go at once. */
+/** Number of an aspect's keys that can always be lost at once without being held. */
 const ALWAYS = 10;
-/** Fraction of all keys that may go at once, if that is more than {@link ALWAYS}. */
+/** Fraction of an aspect's keys that can be lost at once without being held, if that is more than {@link ALWAYS}. */
 const PART = 0.5;
 
 /** Maximum number of keys that a message names. */
@@ -18,8 +24,8 @@ const NAMED = 5;
 const HASH_DIGITS = 8;
 
 /**
- * State of one key, by the lists and watches of the target; undefined while it is not known. A held key stays held as
- * long as its state is not known.
+ * State of one key, by the lists and watches of the target; undefined while it is not known. While the state of a held
+ * key is not known, the key stays held unless the user confirms the loss.
  */
 export type ExportState = 'exported' | 'gone' | undefined;
 
@@ -38,13 +44,13 @@ export class SortLosses {
   readonly nameOf: (key: string) => string;
   readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
-  /** Number of times that a key ceased to be held. */
+  /** How often a held key has been released. */
   #letGo = 0;
-  /** Keys that a watch reported as gone, and whose mirrors are about to be deleted. */
+  /** Leaving keys: a watch reported them as gone, and their objects are about to be deleted. */
   readonly #leaving = new Set<string>();
   /**
-   * Keys that were missing from a list, but were too few for their deletions to be held. A key whose mirror still
-   * exists when the next list completes is counted again, together with the keys that are missing from that list.
+   * Keys that were missing from a list, but were too few to be held. If such a key still has objects when the next list
+   * completes, it is counted again, together with the keys that are missing from that list.
    */
   readonly #lacked = new Set<string>();
   /** Size of `#leaving` at which keys without derived objects are dropped from it. */
@@ -52,7 +58,7 @@ export class SortLosses {
 
   /**
    * @param nameOf returns a name for a key, which must differ from the names of all keys of other aspects
-   * @param confirmed the keys whose deletion the user has confirmed, by name; they may be of any aspect
+   * @param confirmed the keys of all aspects whose deletion the user has confirmed, by name
    */
   constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
     this.nameOf = nameOf;
@@ -65,8 +71,8 @@ export class SortLosses {
   }
 
   /**
-   * Number of times that a key ceased to be held. It distinguishes losses: if the same keys are held again later, they
-   * are another loss.
+   * How often a held key has been released. The number distinguishes losses: if the same keys are held again later,
+   * that is another loss.
    */
   get letGo(): number {
     return this.#letGo;
@@ -78,7 +84,8 @@ export class SortLosses {
   }
 
   /**
-   * Whether no key is held, confirmed or about to go. {@link changed} then has an effect only for a key that is gone.
+   * Whether no key is held, confirmed, on record as confirmed, leaving, or missing from a list. If so, {@link changed}
+   * has an effect only for a key that is gone.
    */
   get isIdle(): boolean {
     const sizes = [this.#held.size, this.#leaving.size, this.#lacked.size];
@@ -100,8 +107,7 @@ export class SortLosses {
    */
   changed(key: string, state: ExportState): boolean {
     if (state === 'gone') {
-      // A held key stays held. The next list counts a key in `#lacked` together with the other keys that the list
-      // lacks.
+      // A held key stays held. A key in `#lacked` is counted again by the next list. Neither becomes a leaving key.
       if (!this.#held.has(key) && !this.#lacked.has(key)) this.#leaving.add(key);
       return false;
     }
@@ -122,7 +128,7 @@ export class SortLosses {
   }
 
   /**
-   * Forgets that keys are leaving if they have no derived objects any more.
+   * Forgets the leaving keys that have no derived objects any more.
    * @param made the keys from which objects are derived in the source cluster now
    */
   forgetGone(made: Pick<ReadonlySet<string>, 'has'>): void {
@@ -152,8 +158,8 @@ export class SortLosses {
     const released = [...this.#held].filter((key) => isOver(key) && this.#letGoOf(key));
     const isMore = going.some((key) => !this.#held.has(key));
     for (const key of going) this.#held.add(key);
-    // A key that this list does not decide, for example a key of another namespace, stays in `#lacked`: the next list
-    // may lack it.
+    // A key whose state is not known, for example a key of a namespace that is not counted now, stays in `#lacked`: the
+    // next list might show that it is gone.
     for (const key of this.#lacked) if (isOver(key) || this.#held.has(key)) this.#lacked.delete(key);
     for (const key of gone) if (!this.#held.has(key)) this.#lacked.add(key);
     return { released, isMore };
@@ -172,13 +178,16 @@ export class SortLosses {
     return wasHeld;
   }
 
-  /** Reports whether a key is gone although no watch reported it and no user confirmed it. */
+  /** Reports whether a key that is gone was neither reported by a watch nor confirmed by the user. */
   #isUnexpected(key: string): boolean {
     return !this.#leaving.has(key) && !this.#confirmed.has(this.nameOf(key));
   }
 }
 
-/** All losses of one Link, counted over all aspects. The user sees and confirms them as one loss. */
+/**
+ * The losses of all aspects of one Link. Whether keys are held is decided for each aspect by itself. The user sees and
+ * confirms all held deletions as one loss.
+ */
 export class Losses {
   /**
    * Names of the keys whose deletion the user has confirmed, now or before a restart. If a list lacks such a key, its
@@ -188,9 +197,10 @@ export class Losses {
   readonly #sorts: SortLosses[] = [];
   /**
    * Text that goes into the hash of the confirmation, and distinguishes the present loss from earlier ones. It consists
-   * of two values from the time when the present loss began. The first is the confirmation that the Link had then,
-   * which belongs to an earlier loss. The second is how often a key had ceased to be held by then. The second value
-   * differs even if the user confirmed the earlier loss while the Link could not be read.
+   * of two values from the time when the present loss began:
+   * - the confirmation that the Link had then, which belongs to an earlier loss; empty if it had none;
+   * - how often a held key had been released by then. This value differs even if the user confirmed the earlier loss
+   *   while the operator could not read the Link.
    */
   #former = '';
 
@@ -214,15 +224,15 @@ export class Losses {
     return this.#sorts.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Names of the first {@link NAMED} held keys, sorted. */
+  /** Names of at most {@link NAMED} held keys: the first in alphabetical order. */
   get some(): readonly string[] {
     return this.#names.slice(0, NAMED);
   }
 
   /**
-   * Text that confirms the held deletions: their number, and a short hash of their names and of `#former`, which
-   * distinguishes this loss from earlier ones. So the text that confirmed an earlier loss, even of the same names, does
-   * not confirm this one. Undefined if nothing is held.
+   * Text by which the user confirms the held deletions; undefined if nothing is held. It is `<count>-<hash>`: the
+   * number of deletions, and a short hash of their names and of `#former`. Because of `#former`, the text that
+   * confirmed an earlier loss, even of the same names, does not confirm this one.
    */
   get confirmation(): string | undefined {
     const names = this.#names;
@@ -264,8 +274,8 @@ export class Losses {
   }
 
   /**
-   * Applies the user's confirmation. Returns the keys that may go now; none if the confirmation does not match the
-   * deletions that are held now.
+   * Applies the user's confirmation. Returns the keys that are no longer held. If the confirmation does not match the
+   * held deletions, returns none, and forgets any earlier confirmation of these deletions.
    */
   confirm(confirmed: string | undefined): Released {
     if (this.confirming(confirmed)) return this.#release();
@@ -274,7 +284,8 @@ export class Losses {
   }
 
   /**
-   * Restores the keys whose deletion was confirmed before a restart. Returns those of the held keys that may go now.
+   * Remembers as confirmed the keys whose deletion the user confirmed before a restart. Returns the keys that are no
+   * longer held.
    */
   resume(confirmed: Iterable<Digest>): Released {
     this.confirmed.addDigests(confirmed);

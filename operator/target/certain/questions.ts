@@ -31,8 +31,9 @@ interface Question {
 }
 
 /**
- * Maximum number of questions under way at once: enough to answer a thousand soon, and few enough that other requests
- * get their turn.
+ * Maximum number of questions that one instance asks at the same time: half of the 32 ordinary requests that a client
+ * sends at once by default, so that one instance leaves room for other requests. A thousand questions of one request
+ * each take as long as 63 requests in a row.
  */
 const AT_ONCE = 16;
 
@@ -48,7 +49,7 @@ export class Questions<A, C> {
   }
 
   /**
-   * Asks about a key, unless an answer is there or under way.
+   * Asks about a key, unless the target has answered already, or the question is waiting for its answer.
    * @param key `namespace/name`
    */
   ask(key: string): void {
@@ -62,15 +63,15 @@ export class Questions<A, C> {
     return this.#answers.get(key);
   }
 
-  /** Forgets the answer about a key. An answer that is under way will be ignored, because it may be out of date. */
+  /** Forgets the answer about a key. An answer that has not arrived yet will be ignored: it might be out of date. */
   forget(key: string): void {
     this.#asked.delete(key);
     this.#answers.delete(key);
   }
 
   /**
-   * Forgets all answers. Asks again about keys whose question is under way, or whose answer differs from what the
-   * watches show.
+   * Forgets all answers. Asks again about each key whose question had no answer yet, or whose answer differed from what
+   * the watches show.
    * @param isSettled reports whether the answer about a key agrees with what the watches show
    */
   askAnew(isSettled: (key: string) => boolean): void {

@@ -12,7 +12,10 @@ export interface RereadsOptions<T extends KubeObject> extends Omit<QuestionsOpti
   readonly of: Resource;
   /** Validates an object. Returns it with only the fields that are used, or refuses it. */
   readonly read: (object: T) => Read<T>;
-  /** Called before "not found" counts as an answer. If it rejects, the question has failed and is asked again. */
+  /**
+   * Called when the object does not exist, or is invalid, before that counts as an answer. If the call rejects, the
+   * question has failed and is asked again.
+   */
   readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 

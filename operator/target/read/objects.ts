@@ -1,6 +1,6 @@
 /**
- * Reads Services and EndpointSlices of a target. Checks the objects against the schema of the API, because a target is
- * not trusted. Reduces the objects to the fields that are used, because a target may have thousands of objects.
+ * Reads Services and EndpointSlices of a target or of the source cluster. Checks the fields that are used of a target's
+ * objects, because a target is not trusted. Drops the other fields, because a target can have thousands of objects.
  */
 import { isIP } from 'node:net';
 import { type Checked } from '../../../crds/field-error.ts';
@@ -18,8 +18,8 @@ export const readService = (object: Service): Read<Service> =>
   read('Service', checkService(object), object, trimService);
 
 /**
- * Reads a Service that a ServiceExport may export. Keeps the fields that other clusters need to import it, and little
- * else.
+ * Reads a Service that a ServiceExport might export. Keeps only the fields that decide whether the Service can be
+ * exported, and those that other clusters need to import it.
  */
 export const readExportedService = (object: Service): Read<Service> =>
   read('Service', checkExportedService(object), object, trimExportedService);
@@ -35,8 +35,8 @@ export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimSlice);
 
 /**
- * Reads a slice of the source cluster. Keeps the addresses of the pods and the references to them, which the slices of
- * a local member need (rule I5).
+ * Reads a slice of the source cluster. Keeps the addresses of the pods and the references to the pods, because the
+ * slices of a local member need both (rule I5).
  */
 export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
@@ -120,7 +120,8 @@ const trimSlice = (slice: EndpointSlice): EndpointSlice =>
 
 /**
  * Keeps hostnames, conditions, ports and addresses, but drops invalid addresses and hostnames. The API server refuses a
- * whole slice if one of its addresses or hostnames is invalid.
+ * whole slice if one of its addresses or hostnames is invalid. Endpoints that are left without an address are dropped
+ * too. A slice of address type FQDN keeps its endpoints, but none of their addresses.
  */
 function trimExportedSlice(slice: EndpointSlice): EndpointSlice {
   const isOfNames = slice.addressType === 'FQDN';
@@ -144,7 +145,11 @@ const MAX_ADDRESSES = 100;
 /** Maximum number of endpoints that the API server allows in one slice. */
 const MAX_ENDPOINTS = 1_000;
 
-/** Returns those addresses of an endpoint that a slice of this address type in another cluster is allowed to list. */
+/**
+ * Returns the addresses of an endpoint that can be copied into a slice of this address type in another cluster. Leaves
+ * out addresses of another IP family, and addresses that Kubernetes refuses, for example loopback addresses. Returns
+ * none if there are more than {@link MAX_ADDRESSES}.
+ */
 function addressesOf(given: unknown, addressType: string): readonly string[] {
   const family = addressType === 'IPv6' ? 6 : 4;
   if (!Array.isArray(given) || given.length > MAX_ADDRESSES) return [];
@@ -154,8 +159,8 @@ function addressesOf(given: unknown, addressType: string): readonly string[] {
 }
 
 /**
- * Keeps those fields of a slice that are used.
- * @param endpoint returns the fields of an endpoint that are kept
+ * Returns a copy of a slice with only the fields that are used.
+ * @param endpoint returns a copy of an endpoint with only the fields that are kept
  */
 function trimSliceBut(
   { metadata, addressType, endpoints, ports }: EndpointSlice,

@@ -1,15 +1,18 @@
 /**
- * Adds up the bytes that several lists take. The target decides how many lists there are, so the bytes of each list
- * count towards one limit for all of them (rule E10).
+ * Adds up the bytes that several lists take. The target decides how many lists there are, so one limit applies to the
+ * bytes of all of them together (rule E10).
  */
 import type { KubeObject } from '../../kube/objects.ts';
 import type { Sink } from '../../runtime/store.ts';
 
-/** The part of one list in the bytes that are added up. */
+/** The bytes that one list contributes to the total. */
 export interface Share {
   /** Sets how many bytes the list takes. */
   take(bytes: number): void;
-  /** Ends the share, because nobody reads the list any more. Later calls of {@link take} have no effect. */
+  /**
+   * Takes the bytes of the list out of the total, for good: later calls of {@link take} have no effect. Called when
+   * nobody reads the list any more.
+   */
   leave(): void;
 }
 
@@ -39,7 +42,10 @@ export class SharedBytes {
   }
 }
 
-/** Returns a sink whose `bytes` are those of all lists together, so that one limit applies to all of them. */
+/**
+ * Returns a sink that passes everything on to the given one. Its `bytes` are those of all lists together, so that one
+ * limit applies to all of them.
+ */
 export function sharing<T extends KubeObject>(sink: Sink<T>, all: SharedBytes): Sink<T> & Pick<Share, 'leave'> {
   const share = all.share();
   const counted =

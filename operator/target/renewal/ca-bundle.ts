@@ -4,10 +4,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { certificate } from '../../kube/access/pem.ts';
 
-/** Maximum number of certificates that are kept for one API server. */
+/** Maximum number of certificates in a bundle that a rotation makes. */
 const MAX_CERTIFICATES = 16;
 
-/** Longest bundle that is read, in bytes. */
+/** Maximum length of a published bundle that is read, in characters. In PEM, each character is one byte. */
 const MAX_BUNDLE_BYTES = 64 * 1024;
 
 /**
@@ -15,9 +15,9 @@ const MAX_BUNDLE_BYTES = 64 * 1024;
  * P3).
  * @param current PEM in use
  * @param published PEM from the ConfigMap of the cluster; data of the target
- * @param nowMs Unix time
- * @returns `current` itself if nothing changes, if all certificates have expired, or if `published` or the result is
- *   too large
+ * @param nowMs Unix time in milliseconds
+ * @returns `current` itself if nothing changes, if no certificate would be left, if there would be more than
+ *   {@link MAX_CERTIFICATES}, or if `published` is longer than {@link MAX_BUNDLE_BYTES}
  */
 export function rotatedCa(current: string, published: string, nowMs: number): string {
   if (published.length > MAX_BUNDLE_BYTES) return current;

@@ -1,7 +1,7 @@
 /**
  * Renews the ServiceAccount token for one target before it expires (rules P2, P3, P5). The operator asks the target for
- * another token of the same account, tries it, and writes it into the Secret that held the old one. The new token comes
- * into use when a watch shows the Secret, like any new credentials. A Secret that other software manages is never
+ * another token of the same account, tries it, and writes it into the Secret that held the old one. Like any other new
+ * credentials, the new token is used after a watch has shown the Secret. A Secret that other software manages is never
  * written.
  */
 import { CredentialsSecret, RootCa } from '../../../crds/wire.ts';
@@ -46,7 +46,7 @@ export interface CredentialsInUse {
 export interface RenewalOptions {
   /** Namespace of the Secret. */
   readonly namespace: string;
-  /** Client for the source cluster, which writes only while this replica certainly leads. */
+  /** Client for the source cluster. It sends writes only while this replica certainly leads. */
   readonly source: Pick<KubeClient, 'patch'>;
   /**
    * Tries new credentials. Returns the user name that the target reports for them; undefined if it reports none.
@@ -58,18 +58,24 @@ export interface RenewalOptions {
    * renewal.
    */
   readonly onProblem: (problem: string | undefined) => void;
-  /** Fraction of a token's lifetime after which the token is renewed. @default 0.8 */
+  /**
+   * Fraction of a token's lifetime after which the token is renewed. Up to 5 % of this fraction is taken off at random,
+   * so 0.8 becomes 0.76 to 0.8. Thus Links that began together do not renew together. @default 0.8
+   */
   readonly part?: number | undefined;
   /** Returns a number in [0, 1), uniformly distributed. @default Math.random */
   readonly random?: () => number;
 }
 
-/** Delay between attempts. At the first attempt, a token has about a fifth of its lifetime left. */
+/**
+ * Delay after a failed attempt. By default, the first attempt is made when 20 to 24 % of the token's lifetime are left.
+ * It is made earlier after {@link Renewal.hurry}, and later if less was left when the operator first read the token.
+ */
 const RETRY: BackoffPolicy = { baseMs: 5_000, capMs: 300_000 };
 
 /**
- * Longest single wait, in milliseconds. After each wait, the wall clock is read again, because timers stand still while
- * a machine is paused, but the token goes on ageing. Waking up once a minute for each Link costs nothing.
+ * Longest single wait, in milliseconds. After each wait, the wall clock is read again, because timers stop while a
+ * machine is paused, but the token comes closer to its end.
  */
 const MAX_WAIT_MS = 60_000;
 
@@ -101,8 +107,8 @@ export class Renewal {
   }
 
   /**
-   * Ends the wait until the renewal is due, because the target has refused the token. Does not shorten the delay after
-   * a failed attempt. Does nothing if other software manages the Secret.
+   * Renews the token at once if its renewal is not due yet. Called when the target has refused a token that has not
+   * expired. Does not shorten the delay after a failed attempt. Does nothing if other software manages the Secret.
    */
   hurry(): void {
     this.#hurry.abort();
@@ -161,9 +167,9 @@ export class Renewal {
 }
 
 /**
- * Writes once this replica certainly leads. Until then, the renewal has not failed (rule H4), and the operator does not
- * ask for another token.
- * @throws the reason of the signal if it aborts
+ * Sends a write once this replica certainly leads. While the client holds the write back with a {@link FencedError},
+ * tries again every second: the renewal has not failed (rule H4), and the operator does not ask for another token.
+ * @throws any error of the write except a {@link FencedError}; the reason of the signal if it aborts
  */
 async function whenSent(write: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -199,7 +205,10 @@ interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the CA certificates that a target publishes; undefined if it publishes none, or we may not read them. */
+/**
+ * Returns the CA certificates that a target publishes, as PEM; undefined if it publishes none, or if the operator is
+ * not allowed to read them.
+ */
 async function publishedCaOf(client: AskedTarget, namespace: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { data } = await client.read<ConfigMap>(CONFIG_MAPS, namespace, RootCa.name, signal);
@@ -211,14 +220,14 @@ async function publishedCaOf(client: AskedTarget, namespace: string, signal: Abo
   }
 }
 
-/** Request that asks an API server for the user of the credentials that it is sent with. */
+/** Request that asks an API server which user the credentials of the requesting client belong to, and the answer. */
 export interface SelfSubjectReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: unknown; readonly uid?: unknown } };
 }
 
 /**
- * Returns the user name and the uid that an API server reports for our credentials; undefined if it does not report
- * both, does not serve this request, or forbids it.
+ * Returns the user name and the uid that an API server reports for the credentials of a client; undefined if the server
+ * does not report both, does not serve this request, or forbids it.
  */
 export async function reviewSelf(
   client: Pick<KubeClient, 'ask'>,

@@ -1,6 +1,6 @@
 /**
- * Puts a new token and the present CA certificates into the kubeconfig of a credentials Secret. Nothing else in the
- * kubeconfig changes. Pure.
+ * Puts a new token, and new CA certificates of the target, into the kubeconfig of a credentials Secret. The user keeps
+ * only its name and the token. Nothing else changes, except the layout and the comments of the YAML. Pure.
  */
 import { dump } from 'js-yaml';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
@@ -9,12 +9,12 @@ import type { TargetKubeconfig } from '../../kube/access/secret-kubeconfig.schem
 import { parseYaml } from '../../kube/access/yaml.ts';
 import { rotatedCa } from './ca-bundle.ts';
 
-/** What a kubeconfig is renewed with. */
+/** The token and the CA certificates that go into a kubeconfig. */
 export interface Renewed {
   readonly token: string;
   /**
-   * PEM of the CA certificates that the target publishes; undefined if it publishes none, or if the operator may not
-   * read them.
+   * PEM of the CA certificates that the target publishes; undefined if it publishes none, or if the operator is not
+   * allowed to read them.
    */
   readonly publishedCa: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface RenewedKubeconfig extends TargetAccess {
 /**
  * Returns the kubeconfig with a new token and, if they have changed, new CA certificates.
  * @param text a valid kubeconfig, YAML
- * @param nowMs Unix time
+ * @param nowMs Unix time in milliseconds
  * @throws Error if the result would not be valid
  */
 export function renewedKubeconfig(text: string, { token, publishedCa }: Renewed, nowMs: number): RenewedKubeconfig {

@@ -1,7 +1,8 @@
 /**
  * Reads what one cluster exports by the MCS API, with one client: ServiceExports, their Services and slices, and the id
- * that the cluster claims. The CRDs are optional. ServiceExports that cannot be read count as unknown, not as empty; a
- * ClusterProperty that could never be read counts as none (rule K5). Reads that fail are retried without limit.
+ * that the cluster claims. The CRDs are optional. While ServiceExports cannot be read, it is not known what the cluster
+ * exports. If the ClusterProperty could never be read, because its CRD is missing or reading it is forbidden, the
+ * cluster counts as one that claims no id (rule K5). Reads that fail are retried without limit.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../../kube/errors.ts';
@@ -36,13 +37,17 @@ export interface ClusterExportsListener extends IdentityListener {
    */
   relisted(): void;
   /**
-   * Called when the obstacle to reading exports and their Services has changed. ServiceExports that are forbidden, or
-   * that the cluster does not serve, do not count as an obstacle (rule K5).
-   * @param obstacle undefined if all can be read
+   * Called when the first watch has reported whether it can read, and then whenever the obstacle to reading exports,
+   * their Services and slices has changed. Another error of the same kind is not a change. ServiceExports that are
+   * forbidden, or that the cluster does not serve, do not count as an obstacle (rule K5).
+   * @param obstacle undefined if nothing prevents reading, as far as the watches have reported
    * @default - nothing is done
    */
   reachable?(obstacle: ReadObstacle | undefined): void;
-  /** Called when the cluster has sent a list, an event or a bookmark. @default - nothing is done */
+  /**
+   * Called when the cluster has sent a list, an event or a bookmark, or has ended a watch in the ordinary course.
+   * @default - nothing is done
+   */
   heard?(): void;
 }
 
@@ -70,7 +75,7 @@ export interface ClusterExportsOptions {
 
 export class ClusterExports implements ServiceExports {
   readonly isRead = true;
-  /** Pods of the exported Services. */
+  /** Answers of the cluster about the pods of exported Services. */
   readonly pods: PodAnswers;
   readonly #options: ClusterExportsOptions;
   readonly #exports: OptionalKind<ServiceExport>;
@@ -149,17 +154,14 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * The id that the cluster claims. Undefined while it is not known; null if the cluster claims no valid id, or if its
-   * ClusterProperty could never be read.
+   * The id that the cluster claims. Undefined while it is not known. Null if the cluster claims no valid id, or if its
+   * ClusterProperty could never be read, because the CRD is missing or reading is forbidden.
    */
   get claimedId(): string | null | undefined {
     return this.#identity.claimed;
   }
 
-  /**
-   * Returns the ServiceExport of a key, whether or not its Service exists; undefined if there is no ServiceExport, or
-   * if ServiceExports are not known.
-   */
+  /** Returns the ServiceExport of a key as last seen, whether or not its Service exists; undefined if none is known. */
   exportOf(key: string): ServiceExport | undefined {
     return this.#exports.store.get(key);
   }
@@ -177,9 +179,10 @@ export class ClusterExports implements ServiceExports {
   }
 
   /**
-   * Reports whether enough has been listed to say what the cluster exports under a key. The ServiceExports of the
-   * namespace must have been listed. If one of them has this key, the Services must have been listed as well. If none
-   * has this key, the lists by which the losses of all namespaces are counted must be complete.
+   * Reports whether enough has been listed to say what the cluster exports under a key. All of this must be true:
+   * - the ServiceExports of the namespace can be read: see {@link ExportNamespaces.isReadable};
+   * - if a ServiceExport has this key, the Services have been listed as well;
+   * - if no ServiceExport has this key, no namespace is being listed anew to count losses.
    */
   decides(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -189,9 +192,13 @@ export class ClusterExports implements ServiceExports {
 
   /**
    * Reports whether the cluster, asked about this key, has confirmed what {@link get} returns. If {@link get} returns
-   * undefined, the cluster has confirmed one of two things: the ServiceExport does not exist, and did not vanish with
-   * its CRD a short time ago; or the ServiceExport exists, and its Service does not. A namespace that is not read
-   * exports nothing, so the cluster is not asked about it.
+   * undefined, this is so in three cases:
+   * - The watch shows no ServiceExport, and the cluster has confirmed that there is none. If the ServiceExport might
+   *   have vanished with its CRD, the grace period is over as well.
+   * - The watch shows the ServiceExport, and the cluster has confirmed that its Service does not exist.
+   * - The namespace is not read, and so exports nothing. The cluster is not asked about it.
+   *
+   * In the first and the third case, {@link decides} must be true as well.
    */
   confirms(key: string): boolean {
     const { namespace } = splitKey(key);
@@ -216,7 +223,7 @@ export class ClusterExports implements ServiceExports {
     this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
 
   #relisted(namespace: string | undefined, first: boolean, lost: number): void {
-    // ServiceExports may have vanished with their CRD before the operator read them, or while the watch was
+    // ServiceExports might have vanished with their CRD before the operator read them, or while the watch was
     // interrupted.
     if ((first || lost > 0) && this.size === 0) this.#confirmation.missing();
     this.#confirmation.askAnew();
@@ -260,14 +267,14 @@ export class ClusterExports implements ServiceExports {
     return this.#namespaces.partOf(splitKey(key).namespace);
   }
 
-  /** Returns the watch of Services that shows the Service of an export, if it has been started. */
+  /** Returns the watch of Services that shows the Service of an export; undefined if it has not been started. */
   #servicesOf(key: string): ExportedServices | undefined {
     return this.#services.get(this.#partOf(key));
   }
 
   /**
-   * Returns the watch of Services that shows the Service of an export. The first export starts it. Undefined before
-   * {@link run}, and once its signal has aborted.
+   * Returns the watch of Services that shows the Service of an export, and starts this watch if necessary. Returns
+   * undefined before {@link run} is called, and after the signal passed to it has aborted.
    */
   #startServicesOf(key: string): ExportedServices | undefined {
     if (this.#signal === undefined || this.#signal.aborted) return undefined;
@@ -308,7 +315,7 @@ export class ClusterExports implements ServiceExports {
   /** Options of the watches of all optional kinds. */
   get #common(): Omit<OptionalKindOptions, 'partitions'> {
     const { client, timings, interruptions, log } = this.#options;
-    // The level is `info`: a cluster that exports nothing by the MCS API need not let the operator read these kinds.
+    // The level is `info`, because a cluster that does not use the MCS API is free to forbid reading these kinds.
     return { client, timings, interruptions, maxBytes: MAX_BYTES, level: 'info', log };
   }
 

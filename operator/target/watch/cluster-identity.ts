@@ -10,7 +10,7 @@ import { CLUSTER_PROPERTIES, type ClusterProperty, readClusterId } from '../read
 
 /** Receives changes of the id. */
 export interface IdentityListener extends Pick<ReadingListener, 'heard' | 'malformed'> {
-  /** Called when the id has changed. */
+  /** Called when {@link ClusterIdentity.claimed} has changed. */
   identityChanged(): void;
 }
 
@@ -21,7 +21,7 @@ export interface ClusterIdentityOptions extends Omit<
   readonly listener: IdentityListener;
 }
 
-/** Maximum number of objects that are read. The field selector selects one object, but a server may ignore it. */
+/** Maximum number of objects that are read. The field selector selects one object, but a server might ignore it. */
 const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {
@@ -30,7 +30,7 @@ export class ClusterIdentity {
   #reported: string | null | undefined;
 
   constructor({ listener, ...options }: ClusterIdentityOptions) {
-    // A change of the id concerns all ServiceImports, so other changes of the object are not reported.
+    // Each report causes all ServiceImports to be reconciled, so other changes of the object are not reported.
     const changed = (): void => {
       const { claimed } = this;
       if (claimed === this.#reported) return;
@@ -59,9 +59,10 @@ export class ClusterIdentity {
   }
 
   /**
-   * The id. Undefined until the cluster has answered; null if the cluster claims no valid id. Null also if the id could
-   * never be read, because the CRD is missing or reading the id is forbidden. An id that was read once is kept while it
-   * cannot be read: if it were dropped, everything imported would change, and change again when the id comes back.
+   * The id that the cluster claims. Undefined until the cluster has answered. Null if the cluster claims no valid id,
+   * or if the id could never be read because the CRD is missing or reading is forbidden. Once an id has been read, it
+   * is kept while it cannot be read: if it were dropped, everything imported would change, and change again when the id
+   * can be read again.
    */
   get claimed(): string | null | undefined {
     const { store } = this.#kind;

@@ -1,7 +1,7 @@
 /**
- * Watches what a target cluster, or one namespace of it, exports to one Link: Services by the selectors of the Link,
- * and their EndpointSlices. Nothing else is watched, so that Services that are not exported cost nothing. Members of
- * federated Services have a watch of their own: a Service may be both exported and a member.
+ * Watches what a cluster, or one namespace of it, exports: the Services that selectors select, and their
+ * EndpointSlices. Services that no selector selects are not watched, so they cost nothing. Each selector has watches of
+ * its own, because several selectors can select one Service: for example, one to mirror it and one to make it a member.
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -19,22 +19,22 @@ import { WatchedAspect } from './watched-aspect.ts';
 export interface TargetSelectors {
   readonly gateway: Selector | undefined;
   readonly flat: Selector | undefined;
-  /** Members of federated Services. @default - none */
+  /** Selector of the members of federated Services. @default - nothing is selected */
   readonly members?: Selector | undefined;
-  /** Whether slices of members are read, which only gateway mode needs. @default false */
+  /** Whether slices of members are read. Those of a target are read only if its Link has a gateway. @default false */
   readonly readsMemberSlices?: boolean;
-  /** Whether slices of Services exported in flat mode are read, which only failover needs. @default false */
+  /** Whether slices of Services exported in flat mode are read. Only failover needs these slices. @default false */
   readonly readsFlatSlices?: boolean;
 }
 
 export interface ExportWatchOptions extends WatchSettings {
   readonly selectors: TargetSelectors;
   readonly listener: ExportListener;
-  /** Notified of completed lists, once all exported Services and members are known. */
+  /** Notified of completed lists once {@link ExportWatch.synced} is true. */
   readonly lists: ListsListener;
 }
 
-/** Options that differ between the watches of the selectors. */
+/** Options that differ from selector to selector. */
 type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'listener'>;
 
 export class ExportWatch {
@@ -42,7 +42,7 @@ export class ExportWatch {
   readonly mirrored: WatchedAspect<Exported>;
   /** The Services that are selected as members. */
   readonly members: WatchedAspect<Service>;
-  /** Pods of Services exported in gateway mode. */
+  /** Answers of the target about the pods of Services that the selector of gateway mode selects. */
   readonly pods: PodRereads;
   readonly #options: ExportWatchOptions;
   #isRunning = false;
@@ -96,7 +96,8 @@ export class ExportWatch {
   }
 
   /**
-   * Whether all exported Services and members are known. Only then does the absence of a Service mean that it is gone.
+   * Whether all exported Services and members have been listed. Until then, a Service that is missing here might be
+   * exported.
    */
   get synced(): boolean {
     return this.#isRunning && this.#all.every(({ synced }) => synced);
@@ -113,8 +114,8 @@ export class ExportWatch {
   }
 
   /**
-   * Forgets all answers of the target. Asks again about all pods that were asked about, and about each Service whose
-   * answer had not arrived yet, or differed from what the watches show.
+   * Forgets all answers of the target. Asks again about each Service whose answer has not arrived yet, or differs from
+   * what the watches show. Asks again about the pods of each Service whose pods were asked about.
    */
   askAnew(): void {
     this.mirrored.askAnew();
@@ -169,7 +170,7 @@ export class ExportWatch {
         listener: { service: member, slices },
       });
     }
-    // Without a selector, it is known without a request that nothing is exported.
+    // Without a selector, nothing is exported. No list is needed to know this.
     if (this.#all.length === 0) this.#options.lists.relisted(false);
   }
 

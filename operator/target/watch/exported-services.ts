@@ -1,9 +1,9 @@
 /**
- * Watches the Services that ServiceExports name, in a cluster or in one of its namespaces, and the slices of these
- * Services.
+ * Watches all Services of a cluster, or of one of its namespaces, and the slices of those that are exported. A Service
+ * is exported if a ServiceExport has its namespace and name.
  *
- * The watch covers all Services, because the Service of a new export is needed at once. Few fields of each Service are
- * kept. Slices are found by the names of the exported Services, because every slice that names such a Service counts,
+ * All Services are watched, because the Service of a new export is needed at once. Few fields of each Service are kept.
+ * Slices are found by the names of the exported Services, because every slice that names an exported Service counts,
  * whoever created the slice.
  */
 import type { KubeClient } from '../../kube/client.ts';
@@ -38,7 +38,8 @@ export interface ExportedListener {
   /** Called when Services were listed anew. Then {@link changed} is called for every exported Service. */
   relisted(): void;
   /**
-   * Called when a question about a Service has failed for the first time. The question is asked again, without limit.
+   * Called when a question about a Service or its pods has failed for the first time. The question is asked again,
+   * without limit.
    */
   unanswered(key: string, error: unknown): void;
 }
@@ -64,7 +65,7 @@ export interface ExportedServicesOptions {
 }
 
 export class ExportedServices {
-  /** Pods of exported Services. */
+  /** Answers of the cluster about the pods of exported Services. */
   readonly pods: PodRereads;
   readonly #options: ExportedServicesOptions;
   readonly #services: WatchedStore<Service>;
@@ -91,7 +92,7 @@ export class ExportedServices {
     signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
   }
 
-  /** Whether all Services are known. Only then does the absence of a Service mean that it does not exist. */
+  /** Whether all Services have been listed. Until then, a Service that is missing here might exist. */
   get synced(): boolean {
     return this.#services.store.synced;
   }
@@ -101,16 +102,19 @@ export class ExportedServices {
   }
 
   /**
-   * Reports whether the cluster, asked for this exported Service, has confirmed what the watch shows: a version of the
-   * Service, or that the Service does not exist. The watch alone proves nothing, because it may be behind the watch of
-   * exports, and a list may be older still.
+   * Reports whether the cluster was asked for this exported Service, and its answer agrees with what the watch shows:
+   * the same version of the Service, or no Service. The watch alone proves nothing, because it can be behind the watch
+   * of exports, and a list can be older still.
    */
   confirms(key: string): boolean {
     const answer = this.#rereads.answer(key);
     return this.synced && answer !== undefined && isSameVersion(answer.object, this.get(key));
   }
 
-  /** Asks the cluster for a Service, unless the cluster has been asked already. */
+  /**
+   * Asks the cluster for a Service. Does nothing if the cluster has been asked for it already, or before all Services
+   * have been listed.
+   */
   ask(key: string): void {
     if (this.synced) this.#rereads.ask(key);
   }
@@ -120,13 +124,15 @@ export class ExportedServices {
     this.#rereads.forget(key);
   }
 
-  /** Returns the slices of an exported Service; undefined while they are not known. */
+  /**
+   * Returns the slices of an exported Service; undefined while they are not known, empty if the Service does not exist.
+   */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     if (!this.synced) return undefined;
     return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
   }
 
-  /** Schedules a new choice of the slices to watch, because exports have changed. */
+  /** Schedules a new choice of the slices to watch. Called when an export has appeared or changed. */
   reconsider(): void {
     this.#slices.reconsider();
   }

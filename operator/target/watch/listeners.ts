@@ -1,38 +1,48 @@
 /** Listeners that the watches of a cluster notify. */
 import type { ReflectorState } from '../../runtime/reflector.ts';
 
-/** Receives what all watches of a cluster report, whatever the kind of object. */
+/** Receives reports of all watches of a cluster: states of reflectors, signs of life, and invalid objects. */
 export interface ReadingListener {
-  /** Handles the state of a reflector. The state is undefined when the reflector is stopped. */
+  /**
+   * Called when a reflector reports its state, and when the reflector is stopped.
+   * @param reflector name of the reflector
+   * @param state undefined if the reflector was stopped
+   */
   state(reflector: string, state: ReflectorState | undefined): void;
-  /** Called when the cluster has sent a list, an event or a bookmark. @default - nothing is done */
+  /**
+   * Called when the cluster has sent a list, an event or a bookmark, or has ended a watch in the ordinary course.
+   * @default - nothing is done
+   */
   heard?(): void;
-  /** Called when an invalid object was left out. */
+  /**
+   * Called when an invalid object was left out.
+   * @param what kind and name of the object, and why it is invalid
+   */
   malformed(what: string): void;
 }
 
-/** Receives changes of the Services that one selector selects. */
+/** Receives changes of the Services that one selector selects, and of their slices. */
 export interface SelectedListener {
-  /** Handles a Service that was selected, has changed, or is no longer selected. */
+  /** Called when a Service became selected, has changed, or ceased to be selected. */
   service(key: string): void;
   /**
    * Called when the slices of a Service may have changed. @default - nothing is done
-   * @param left the hostnames that a watch event has removed from a slice of the Service; hostnames that a list no
-   *   longer has are not among them
+   * @param left the hostnames that were removed from a slice of the Service, as a watch event has shown. Hostnames
+   *   whose removal only a list has shown are not included
    */
   slices?(key: string, left?: readonly string[]): void;
   /**
-   * Called when a watch event or a list has added hostnames to the slices of a Service, or has removed hostnames from
-   * them. This call comes before that of {@link slices}. @default - nothing is done
+   * Called when a watch event or a list has shown that hostnames were added to a slice of a Service, or removed from
+   * it. For each such change, {@link slices} is called afterwards. @default - nothing is done
    */
   pods?(key: string): void;
 }
 
-/** Receives lists that have completed. */
+/** Notified when lists have completed. */
 export interface ListsListener {
   /**
-   * Called when a list of Services has completed.
-   * @param lost whether the list lacks Services that were known, and was not requested by `relist`
+   * Called when a list of Services has completed, or when no list is needed because there is no selector.
+   * @param lost whether the list lacks Services that were known before. False if `relist` asked for the list
    */
   relisted(lost: boolean): void;
   /** Called when a list of slices has completed. */
@@ -43,8 +53,8 @@ export interface ListsListener {
 export interface ExportListener {
   /**
    * Called when an exported Service or its slices may have changed. @default - nothing is done
-   * @param left the hostnames that a watch event has removed from a slice of a Service in gateway mode. Hostnames that
-   *   a list no longer has are not among them. Never passed for a Service in flat mode
+   * @param left the hostnames that were removed from a slice of the Service, as a watch event has shown. Hostnames
+   *   whose removal only a list has shown are not included. Passed only by the watches of gateway mode
    */
   serviceChanged?(key: string, left?: readonly string[]): void;
   /**
@@ -59,7 +69,8 @@ export interface ExportListener {
   /** Called when the target has answered a question about a member. @default - nothing is done */
   memberAnswered?(key: string): void;
   /**
-   * Called when a question about a Service has failed for the first time. The question is asked again, without limit.
+   * Called when a question about a Service or its pods has failed for the first time. The question is asked again,
+   * without limit.
    * @default - nothing is done
    */
   unanswered?(key: string, error: unknown): void;

@@ -1,9 +1,10 @@
 /**
- * Watches EndpointSlices by the names of their Services, for Services whose slices a watch by labels does not find. The
- * names are spread over several watches, because one query with all of them could exceed the URL length that servers
- * and proxies accept.
+ * Watches EndpointSlices by the names of their Services. This also finds slices to which the labels of the Service were
+ * not copied. The names are spread over several watches, because one query with all names could exceed the URL length
+ * that servers and proxies accept.
  *
- * Changes are collected for a moment before names are chosen, so that many changes cost one new watch.
+ * Changes are collected for 250 ms before the names to watch are chosen anew, so that many changes do not cost a new
+ * watch each.
  */
 import { Label } from '../../../crds/wire.ts';
 import type { EndpointSlice } from '../../kube/objects.ts';
@@ -15,20 +16,20 @@ export interface Wanting {
   /** `namespace/name` */
   readonly key: string;
   readonly name: string;
-  /** Whether a labelled slice may still appear, so that waiting is worthwhile. */
+  /** Whether a labelled slice of the Service might still appear, so that watching by name can wait. */
   readonly isLabelAwaited: boolean;
 }
 
-/** A watch of the slices of some Services. */
+/** What is needed to start one watch of the slices of some Services. */
 export interface WatchedShard {
-  /** Number of the watch. */
+  /** Number of the watch. Watches that run at the same time have different numbers. */
   readonly number: number;
-  /** Names of the Services. */
+  /** Names of the Services whose slices are watched, at most 100. */
   readonly names: ReadonlySet<string>;
   readonly labelSelector: string;
   /**
-   * Bytes that all watches of one `SlicesByName` take together. The target decides how many of them there are, so one
-   * limit applies to all (rule E10).
+   * Sum of the bytes of all watches of one {@link SlicesByName}. The target decides how many watches there are, so one
+   * limit applies to the sum (rule E10).
    */
   readonly shared: SharedBytes;
 }
@@ -39,7 +40,7 @@ export interface SlicesByNameOptions {
   /** Returns the Services whose slices must be looked up by name; undefined while that is not known. */
   readonly wanting: () => readonly Wanting[] | undefined;
   /**
-   * Time for which slices may lack the labels of their Service before they are looked up by name, in milliseconds.
+   * How long labelled slices of a Service are awaited before its slices are looked up by its name, in milliseconds.
    * @default 2000
    */
   readonly labelCopyMs?: number | undefined;
@@ -47,8 +48,8 @@ export interface SlicesByNameOptions {
 
 interface Shard {
   /**
-   * Number of the watch. Watches that run at the same time have different numbers, because their states are kept by
-   * number.
+   * Number of the watch. Watches that run at the same time have different numbers, because the name of a reflector
+   * contains the number, and its state is kept by its name.
    */
   readonly number: number;
   readonly names: ReadonlySet<string>;
@@ -57,7 +58,7 @@ interface Shard {
 
 /** Maximum number of names in one query: with names of 63 characters the query stays under 8 KiB. */
 const MAX_NAMES = 100;
-/** Time for which changes are collected before the watch is started anew. */
+/** Time for which changes are collected before the names to watch are chosen anew, in milliseconds. */
 const SETTLE_MS = 250;
 /**
  * Default of {@link SlicesByNameOptions.labelCopyMs}. Kubernetes' controller copies a label within milliseconds, under
@@ -97,8 +98,9 @@ export class SlicesByName {
   }
 
   /**
-   * Schedules a new choice of the names to watch, because Services or their slices have changed, or because the wait
-   * for labelled slices is over by then.
+   * Schedules a new choice of the names to watch. If one is scheduled already, only the earlier of the two is made.
+   * Called when Services, their exports or their slices have changed. Also called to end the wait for labelled slices.
+   * @param settleMs time until the choice, in milliseconds. @default 250
    */
   reconsider(settleMs = SETTLE_MS): void {
     const dueMs = performance.now() + settleMs;
@@ -127,7 +129,7 @@ export class SlicesByName {
       if (!isLabelAwaited || this.#byName.has(name)) names.add(name);
       else awaiting.set(key, { name, sinceMs: this.#awaitingSince.get(key) ?? now });
     }
-    // If a target copies many labels late, the watch must not be started anew for each label.
+    // Waits end together, at most once per `labelCopyMs`. Otherwise, each label that is copied late could cost a watch.
     if (now - this.#gaveUpMs >= this.#labelCopyMs) {
       for (const [key, { name, sinceMs }] of awaiting) {
         if (now - sinceMs < this.#labelCopyMs) continue;
@@ -142,10 +144,13 @@ export class SlicesByName {
   }
 
   /**
-   * Watches these names. A name that is no longer wanted stays in its watch as long as the watch has other names that
-   * are wanted, because watching a few names too many costs less than a new list. When a wanted name has no watch yet,
-   * the watches with at most 50 wanted names are joined, and so is the last watch if it has fewer than 100. For `n`
-   * wanted names there are then at most `2n / 100 + 1` watches.
+   * Watches the slices of Services with the given names, up to 100 names in one watch.
+   * - A watch in which no name is wanted any more is stopped.
+   * - If every wanted name is watched already, the other watches stay, even if they also have names that are no longer
+   *   wanted: watching a few names too many costs less than a new list.
+   * - Otherwise, new watches are started for the wanted names that are not watched yet. The new watches also replace
+   *   each watch with at most 50 wanted names, and the newest watch if it has fewer than 100 wanted names. For `n`
+   *   wanted names there are then at most `2n / 100 + 1` watches.
    */
   #want(names: ReadonlySet<string>): void {
     const missing = [...names].filter((name) => !this.#byName.has(name));

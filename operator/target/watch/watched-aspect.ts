@@ -5,11 +5,9 @@ import type { Rereads } from '../certain/rereads.ts';
 import type { SelectedServices } from './selected.ts';
 
 export interface WatchedAspectOptions<T> {
-  /**
-   * Whether the Link has a selector for this aspect. Without a selector, nothing is exported, and no answer is needed.
-   */
+  /** Whether this aspect has a selector. Without a selector, nothing is exported, and no answer is needed. */
   readonly isSelected: boolean;
-  /** Returns the watches of this aspect that are running. */
+  /** Returns the watches of this aspect that have been started. */
   readonly watches: () => readonly SelectedServices[];
   /** Returns what the watches show for a key. */
   readonly get: (key: string) => T | undefined;
@@ -63,8 +61,7 @@ export class WatchedAspect<T> implements Omit<Aspect<T>, 'decides' | 'isRead'> {
   }
 
   /**
-   * Forgets all answers. Asks again about keys whose answer had not arrived yet, or differed from what the watches
-   * show.
+   * Forgets all answers. Asks again about keys whose answer has not arrived yet, or differs from what the watches show.
    */
   askAnew(): void {
     this.#options.rereads.askAnew((key) => this.confirms(key));

@@ -1,4 +1,4 @@
-/** A store, and the reflector that fills the store until the reflector is stopped. */
+/** A store and the reflector that fills it. The reflector runs from construction until it is stopped. */
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, Resource } from '../../kube/objects.ts';
 import type { Interruptions } from '../../runtime/interruptions.ts';
@@ -8,7 +8,7 @@ import { type SharedBytes, sharing } from '../read/shared-bytes.ts';
 import type { ReadingListener } from './listeners.ts';
 
 export interface WatchedStoreOptions<T extends KubeObject> {
-  /** Name of the reflector. */
+  /** Name by which the reflector reports its state to the listener. */
   readonly name: string;
   readonly store: Store<T>;
   readonly resource: Resource;
@@ -20,14 +20,20 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly maxObjects: number;
   /** Maximum total size of the objects that are read, in bytes, as the store weighs them. */
   readonly maxBytes: number;
-  /** Total size that several stores count towards one maximum. @default - the store has `maxBytes` to itself */
+  /**
+   * Sum of the bytes of several stores. If it is given, `maxBytes` limits the sum.
+   * @default - `maxBytes` limits this store alone
+   */
   readonly shared?: SharedBytes | undefined;
   /** Returns the client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly listener: Pick<ReadingListener, 'state' | 'heard'>;
-  /** Stops the reflector, as {@link WatchedStore.stop} does, but without a last report of its state. */
+  /**
+   * Stops the reflector. Unlike {@link WatchedStore.stop}, an abort is not reported to the listener, and the bytes of
+   * the store stay counted in `shared`.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -64,7 +70,10 @@ export class WatchedStore<T extends KubeObject> {
     void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
   }
 
-  /** Whether a watch is open, and nothing has failed since it was opened. */
+  /**
+   * Whether a watch is open, by the last report of the reflector. A failure in the ordinary course, for example a watch
+   * that falls silent once, is not reported.
+   */
   get connected(): boolean {
     return this.#connected;
   }
