@@ -26,7 +26,7 @@ const SHORTEST_S = 600;
 /** Part of the lifetime after which a token is renewed, as kubelets renew theirs (rule P2). */
 export const RENEWED_AFTER = 0.8;
 
-/** Part of the lifetime over which renewals are spread, so that Links that began together do not renew together. */
+/** Part of the time until a renewal over which renewals are spread, so that Links do not renew together. */
 const SPREAD = 0.05;
 
 /** Longest token that is read, in bytes. */

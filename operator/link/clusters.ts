@@ -53,9 +53,11 @@ export class Clusters {
   readonly #sessions: Sessions;
   /** Clusters that a Link has named, or a Lease has recorded, since the operator started. */
   readonly #met = new Set<string>();
-  /** Clusters whose removal has ended without being complete: objects that cannot be read yet may be left. */
+  /** Clusters whose removal ended incomplete: objects that cannot be read yet might be left. */
   readonly #incomplete = new Set<string>();
-  /** Number of times that more of the source cluster has become readable. */
+  /** Clusters of Links that would be served by the spec on their Leases, and whose Leases turned out to record none. */
+  readonly #withoutSpec = new Set<string>();
+  /** Number of calls of {@link moreReadable}. It shows whether more became readable while a removal ran. */
   #growths = 0;
 
   constructor(options: ClustersOptions) {
@@ -92,33 +94,36 @@ export class Clusters {
   /** Handles a Link that was created, changed or deleted. The option `reads` already shows the change. */
   linkChanged(name: string): void {
     this.#enqueue(name);
-    // Whether this Link is suspended decides whether Links that leave its cluster can have the clusters that they name.
+    // The clusters of other Links whose Leases record the cluster of this Link are enqueued too: while this Link is
+    // suspended, it can prevent those Links from being served for another cluster.
     const cluster = this.#options.reads.get(name)?.named;
     for (const [other, of] of this.#records.served) if (of === cluster) this.#enqueue(other);
     this.#links.changed(name);
     this.#sessions.linkChanged(name);
   }
 
-  /** Enqueues a cluster that may have gained or lost a Link. */
+  /** Enqueues a cluster that might have gained or lost a Link. */
   add(cluster: string): void {
     this.#met.add(cluster);
     this.#controller.add(cluster);
   }
 
   /**
-   * Handles the records of all Leases that were just read. Some of these Leases may not have been known before, for
-   * example after a restore of the source cluster from a backup. If such a Lease records a cluster, the mirrors of that
-   * cluster are removed, unless a Link has the cluster or keeps its mirrors (rule E5).
-   * @param served cluster that each Lease records, by the Link's name
+   * Adds the records of Leases that were not known before, for example after a restore of the source cluster from a
+   * backup. Reconciles the clusters of these records, so that mirrors without a Link are removed (rule E5).
+   * @param served cluster that each Lease records now, by the Link's name
    */
   recall(served: Served): void {
     for (const cluster of this.#records.recall(served)) this.add(cluster);
   }
 
   /**
-   * Reports whether a cluster has a Link, or may have one. It may have one in three cases: a Lease still records the
-   * cluster, no Link at all is known, or neither a Link nor a Lease has named the cluster since the operator started.
-   * In the last case, its Link may be in another namespace, or may come back later.
+   * Reports whether a cluster has a Link, or might have one. True in each of these cases:
+   * - A Link names the cluster.
+   * - A Lease still records the cluster.
+   * - No Link at all is known.
+   * - No Link has named the cluster, and no Lease has recorded it, since the operator started. Its Link might be in
+   *   another namespace, or might come back later.
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
@@ -149,13 +154,13 @@ export class Clusters {
   }
 
   /**
-   * Returns what the session of a cluster knows of a target Service. If a valid Link is to be served for the cluster,
-   * but no session serves it yet, returns {@link NOTHING_KNOWN}. Undefined if no session serves a Link for the cluster,
-   * and no valid Link is to be served for it.
+   * Returns what the session of a cluster knows of a target Service. If a Link is to be served for the cluster, but no
+   * session serves it yet, returns {@link NOTHING_KNOWN}. Undefined if no session serves a Link for the cluster, and
+   * none is to be served for it.
    * @param key `namespace/name` of the target Service
    */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
-    const isServed = this.#assignmentOf(cluster).do === 'serve';
+    const isServed = this.#assignmentOf(cluster).do === 'serve' || this.#mayResume(cluster);
     return this.#sessions.knowledge(cluster, key) ?? (isServed ? NOTHING_KNOWN : undefined);
   }
 
@@ -167,14 +172,34 @@ export class Clusters {
     return this.#sessions.isMemberReady(cluster, key);
   }
 
-  /** Clusters with a Link that is to be served and selects members of federated Services. */
+  /**
+   * Clusters with a Link that is to be served and selects members of federated Services, or might select them
+   * ({@link Clusters.#mayResume}).
+   */
   get selecting(): readonly string[] {
-    return selectingClusters(this.#options.reads, this.#records.served);
+    return [...selectingClusters(this.#options.reads, this.#records.served), ...this.#resuming()];
   }
 
-  /** Clusters with a Link that is to be served and imports the target's ServiceExports. */
+  /**
+   * Clusters with a Link that is to be served and imports the target's ServiceExports, or might import them
+   * ({@link Clusters.#mayResume}).
+   */
   get importing(): readonly string[] {
-    return importingClusters(this.#options.reads, this.#records.served);
+    return [...importingClusters(this.#options.reads, this.#records.served), ...this.#resuming()];
+  }
+
+  #resuming(): readonly string[] {
+    return [...new Set(this.#records.served.values())].filter((cluster) => this.#mayResume(cluster));
+  }
+
+  /**
+   * Reports whether an invalid Link, or one that exchanges clusters with others, might be served again by the spec that
+   * its Lease records. True until the Lease has been read, after a restart for example: until then, nobody knows what
+   * the Link selects.
+   */
+  #mayResume(cluster: string): boolean {
+    const isRead = this.#sessions.get(cluster) !== undefined || this.#withoutSpec.has(cluster);
+    return !isRead && this.#assignmentOf(cluster).do === 'continue';
   }
 
   /** Called when Links were listed anew. */
@@ -183,7 +208,7 @@ export class Clusters {
   }
 
   /**
-   * Schedules a write of the status of a Link, because the status may have changed.
+   * Schedules a write of the status of a Link. Called when the status might have changed.
    * @param name name of the Link; undefined for all Links
    */
   statusChanged(name?: string): void {
@@ -195,11 +220,14 @@ export class Clusters {
    */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     this.#sessions.namespaceChanged(name, state);
-    // The namespace may hold mirrors of a deleted Link that could not be read before.
+    // The namespace might hold mirrors of a deleted Link that could not be read before.
     if (state === 'exists') this.moreReadable();
   }
 
-  /** Continues incomplete removals, because more of the source cluster can be read now. */
+  /**
+   * Starts incomplete removals again. Called when more of the source cluster can be read. A removal that runs now, and
+   * ends incomplete, is repeated as well.
+   */
   moreReadable(): void {
     this.#growths += 1;
     this.#incomplete.clear();
@@ -262,11 +290,12 @@ export class Clusters {
           this.#enqueue(assignment.link);
           break;
         }
-        // A session that still runs renews the Lease even after the Link is gone.
+        // A running session renews the Lease even after the Link is deleted. `goneMs` then shows whether a record of
+        // `linkspan unlink` is about this Link.
         const isUnlinked = (goneMs: number): Promise<boolean> =>
           this.#records.isUnlinked(assignment.link, running && goneMs, signal);
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal, isUnlinked);
-        // A Link that waited for a suspended Link may wait for this removal now.
+        // A Link that waited for a suspended Link might wait for this removal now.
         this.#links.judge(cluster);
         if (requeueAfterMs > 0) return { requeueAfterMs };
         const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);
@@ -281,8 +310,8 @@ export class Clusters {
         return this.#end(cluster, running);
     }
     this.#links.judge(cluster);
-    // The Lease may still carry the confirmation: no session ran when the Link was suspended, or it never held the
-    // Lease.
+    // The Lease might still record a confirmed loss, because no session ran when the Link was suspended, or because the
+    // session did not hold the Lease.
     const left = assignment.do === 'nothing' ? assignment.suspended : undefined;
     if (left !== undefined) await this.#records.revokeConfirmation(left, signal);
     return {};
@@ -301,18 +330,23 @@ export class Clusters {
     const last = await this.#records.lastServed(link, cluster, signal);
     const assignment = this.#assignmentOf(cluster);
     if (signal.aborted || assignment.do !== 'continue' || assignment.link !== link) return false;
-    if (last !== undefined) this.#begun(cluster, this.#sessions.serve(last.settings, last.served));
+    if (last === undefined) this.#withoutSpec.add(cluster);
+    else this.#begun(cluster, this.#sessions.serve(last.settings, last.served));
     return true;
   }
 
   /**
-   * Records the cluster of a session. The cluster is reconciled again once it is known who holds the session's Lease,
-   * once the Lease records this cluster, and if the Lease turns out to record a different one.
+   * Notes that the Lease of a new session records, or will record, the session's cluster. The cluster is reconciled
+   * again in each of these cases:
+   * - It becomes known who holds the Lease.
+   * - The Lease records the cluster.
+   * - The Lease turns out to record a different cluster.
    */
   #begun(cluster: string, work: Session | Keeping): void {
     const { link, lease } = work;
+    this.#withoutSpec.delete(cluster);
     this.#records.set(link, cluster);
-    // Once the Lease records the cluster, the Leases of other Links that record it may be deleted.
+    // Once the Lease records the cluster, the Leases of other Links that record the same cluster can be deleted.
     for (const step of [lease.answered, lease.recorded]) void step.then(() => this.#controller.add(cluster));
     void lease.replaced.then((other) => this.#replaced(cluster, work, other));
   }
@@ -333,7 +367,7 @@ export class Clusters {
     const growths = this.#growths;
     void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
     void removal.run().then((result) => {
-      // The removal has not looked at objects that became readable while it ran.
+      // The removal might not have looked at objects that became readable while it ran.
       const isOverdue = result === 'incomplete' && this.#growths > growths;
       this.#removed(cluster, removal, isOverdue ? 'interrupted' : result);
     });
@@ -362,16 +396,16 @@ export class Clusters {
    */
   async #end(cluster: string, session: AnySession): Promise<Outcome> {
     await this.#sessions.end(cluster, session);
-    // The Link may be waiting for its Lease, to be served for another cluster.
+    // The Link might be waiting for its Lease in order to be served for another cluster.
     this.#enqueue(session.link);
     return { again: true };
   }
 
   /**
    * Reports whether the Lease of a Link still records a former cluster. If so, enqueues the former cluster. The Link
-   * can be served for this cluster only once its Lease no longer records the former one. The record ends when the
-   * mirrors of the former cluster have been removed, as far as they can be read, or when another Link has the former
-   * cluster or keeps its mirrors.
+   * can be served for the given cluster only once its Lease no longer records the former one. The record is dropped
+   * when the mirrors of the former cluster have been removed, as far as they can be read, or when another Link has the
+   * former cluster or keeps its mirrors.
    */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
@@ -381,10 +415,13 @@ export class Clusters {
   }
 
   /**
-   * Deletes those Leases of other Links that record a cluster and are no longer needed, because the cluster has a new
-   * Link. They are needed until the Lease of the new Link records the cluster, so that an operator that restarts always
-   * finds a record. That Lease records nothing new while another controller holds it. Meanwhile, only those Leases are
-   * deleted whose own Links name a different cluster now. If the cluster has no session, all of them are deleted.
+   * Deletes Leases of other Links that record a cluster, because the cluster has a new Link. A Lease that somebody else
+   * holds stays. Which of the other Leases are deleted depends on the session of the cluster:
+   * - If there is no session, or if the session holds its Lease or has held it: all of them. The session's Lease then
+   *   records the cluster.
+   * - If the session has not held its Lease yet, and somebody else holds that Lease: only the Leases of Links that name
+   *   a different cluster now. These Links cannot be served until their Leases stop recording this cluster.
+   * - Otherwise: none yet, so that an operator that restarts always finds a record of the cluster.
    * @param owner name of the new Link
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
@@ -396,7 +433,7 @@ export class Clusters {
       return isRecorded || (isAnothers && named !== undefined && named !== cluster);
     };
     for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) {
-      // The status of the other Link lists mirrors that are the new Link's now.
+      // The status of the other Link lists mirrors that belong to the new Link now.
       this.#links.get(name)?.cleared();
       this.#enqueue(name);
     }

@@ -90,7 +90,7 @@ export const addedMetadata = (object: string, keys: readonly string[]): string =
 /** @param object kind and `namespace/name` */
 export const contestedObject = (object: string): Refusal => ({
   reason: 'Error',
-  message: `somebody else keeps changing ${object}; it is repaired less and less often. Find out who writes it, in its managedFields`,
+  message: `somebody else keeps changing ${object}; it is repaired less and less often. Find out who writes it, in its managedFields, or which admission webhook changes it`,
 });
 
 /**

@@ -29,13 +29,13 @@ import { Repairs } from './repairs.ts';
 export type Outcome =
   | { readonly result: 'written'; readonly object: KubeObject }
   | { readonly result: 'deleted' }
-  /** It differs and is left as it is: writing it changes nothing. */
+  /** There was nothing to do after all. */
   | { readonly result: 'unchanged' }
   /** Somebody else's object has the name. */
   | { readonly result: 'foreign'; readonly of: Resource; readonly object: KubeObject }
   /**
-   * The same repair was undone again and again: it is due later. If all that differs are labels and annotations that
-   * somebody adds, these are their keys.
+   * Others undid the same repair again and again, or an admission webhook undid it at once. It is due later. If only
+   * labels and annotations that somebody adds differ, `additions` are their keys.
    */
   | { readonly result: 'deferred'; readonly afterMs: number; readonly additions?: readonly string[] | undefined };
 
@@ -188,22 +188,24 @@ export class Applier {
     const { of, object, comparison } = wanted;
     const id = idOf(of, object);
     const digest = digestOf(of, object, comparison);
-    if (this.#repairs.isInVain(id, digest, live)) return { result: 'unchanged' };
-    const waitMs = this.#repairs.waitMs(id, digest);
-    if (waitMs > 0) {
-      return { result: 'deferred', afterMs: waitMs, additions: additions(of, object, live, comparison) };
-    }
+    const deferred = (afterMs: number, left: KubeObject): Outcome => ({
+      result: 'deferred',
+      afterMs,
+      additions: additions(of, object, left, comparison),
+    });
+    const waitMs = this.#repairs.waitMs(id, digest, live);
+    if (waitMs > 0) return deferred(waitMs, live);
 
     let written = await this.#applyOver(wanted, live, signal);
     if (!isEquivalent(of, object, written, comparison)) {
       // Apply leaves what other managers own: make everything in it ours, then what is not applied goes.
       written = await this.#apply(wanted, await this.#claim(wanted, written, signal), signal);
-      // An admission webhook puts it back.
-      if (!isEquivalent(of, object, written, comparison)) this.#repairs.inVain(id, digest, written);
     }
     this.#repairs.wrote(id, digest);
     this.#stored(of)?.wrote(written, live);
-    return { result: 'written', object: written };
+    if (isEquivalent(of, object, written, comparison)) return { result: 'written', object: written };
+    // An admission webhook puts it back.
+    return deferred(this.#repairs.inVain(id, digest, written), written);
   }
 
   /**

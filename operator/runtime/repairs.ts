@@ -13,8 +13,8 @@ const REPAIR_BACKOFF = { baseMs: 1_000, capMs: 300_000 };
 const REPAIR_MEMORY_MS = 600_000;
 /** The same of an object that was written once: most writes are never undone, and would fill the memory. */
 const ONCE_MEMORY_MS = 60_000;
-/** After so long without a look at it, an object is mostly gone; if it is not, one more write to it is in vain. */
-const IN_VAIN_MEMORY_MS = 24 * 3_600_000;
+/** After so long, what a webhook undid as it was written is written again: webhooks change, and go. */
+const IN_VAIN_WAIT_MS = 3_600_000;
 
 interface Repair {
   readonly digest: string;
@@ -28,8 +28,8 @@ interface Repair {
 interface InVain {
   readonly digest: string;
   readonly resourceVersion: string | undefined;
-  /** When it was last seen to be so, on the monotonic clock. */
-  readonly seenMs: number;
+  /** When the content may be written again, on the monotonic clock. */
+  readonly notBeforeMs: number;
 }
 
 export class Repairs {
@@ -38,10 +38,15 @@ export class Repairs {
   readonly #once = new Map<string, Repair>();
   readonly #inVain = new Map<string, InVain>();
 
-  /** How long to wait before content is written to an object again, in milliseconds; 0 if it may be written now. */
-  waitMs(id: string, digest: string): number {
-    const repair = this.#remembered(id, digest);
-    return repair === undefined ? 0 : Math.max(0, repair.notBeforeMs - performance.now());
+  /**
+   * How long to wait before content is written to an object again, in milliseconds; 0 if it may be written now.
+   * @param live the object. @default - there is none
+   */
+  waitMs(id: string, digest: string, live?: KubeObject): number {
+    const inVain = this.#inVain.get(id);
+    const isInVain = inVain?.digest === digest && inVain.resourceVersion === live?.metadata.resourceVersion;
+    const { notBeforeMs = 0 } = (isInVain ? inVain : this.#remembered(id, digest)) ?? {};
+    return Math.max(0, notBeforeMs - performance.now());
   }
 
   /** Whether anything was written to an object lately. */
@@ -66,18 +71,16 @@ export class Repairs {
     return new Set([...this.#once.keys(), ...this.#repairs.keys(), ...this.#inVain.keys()]).size;
   }
 
-  /** Records that an object, as the API server returned it, does not have the content that was just written to it. */
-  inVain(id: string, digest: string, { metadata }: KubeObject): void {
-    this.#sawInVain(id, { digest, resourceVersion: metadata.resourceVersion });
+  /**
+   * Records that an object, as the API server returned it, does not have the content that was just written to it.
+   * @returns how long to wait before that is written again, in milliseconds
+   */
+  inVain(id: string, digest: string, { metadata: { resourceVersion } }: KubeObject): number {
+    // The one that is written again last comes last.
+    this.#inVain.delete(id);
+    this.#inVain.set(id, { digest, resourceVersion, notBeforeMs: performance.now() + IN_VAIN_WAIT_MS });
     this.#forgetOld();
-  }
-
-  /** Whether writing content to this version of an object is known to change nothing. */
-  isInVain(id: string, digest: string, { metadata }: KubeObject): boolean {
-    const known = this.#inVain.get(id);
-    if (known?.digest !== digest || known.resourceVersion !== metadata.resourceVersion) return false;
-    this.#sawInVain(id, known);
-    return true;
+    return IN_VAIN_WAIT_MS;
   }
 
   /** Forgets an object that is gone. */
@@ -90,22 +93,13 @@ export class Repairs {
   /** Forgets what says nothing any more: others may have deleted the object, as with its namespace. */
   #forgetOld(): void {
     const now = performance.now();
-    for (const [repairs, memoryMs] of this.#memories()) {
+    const memories = [...this.#memories(), [this.#inVain, 0] as const];
+    for (const [repairs, memoryMs] of memories) {
       for (const [id, { notBeforeMs }] of repairs) {
         if (now - notBeforeMs < memoryMs) break;
         repairs.delete(id);
       }
     }
-    for (const [id, { seenMs }] of this.#inVain) {
-      if (now - seenMs < IN_VAIN_MEMORY_MS) break;
-      this.#inVain.delete(id);
-    }
-  }
-
-  /** The one that was seen last comes last. */
-  #sawInVain(id: string, known: Omit<InVain, 'seenMs'>): void {
-    this.#inVain.delete(id);
-    this.#inVain.set(id, { ...known, seenMs: performance.now() });
   }
 
   #memories(): readonly (readonly [Map<string, Repair>, number])[] {

@@ -54,8 +54,9 @@ export class Limits implements RoomListener {
    */
   admitsBytes(sort: WrittenSort, key: string, bytes: number): boolean {
     const { refused } = this.#written;
+    const before = refused.size;
     const isAdmitted = this.#written.admits(idOf(sort, key), bytes);
-    if (this.#written.refused !== refused) this.#options.report.statusChanged();
+    if (refused.size !== before) this.#options.report.statusChanged();
     return isAdmitted;
   }
 
@@ -81,8 +82,8 @@ export class Limits implements RoomListener {
 /** Returns an id that distinguishes the exports of one Service in different aspects. */
 const idOf = (sort: WrittenSort, key: string): string => `${sort} ${key}`;
 
-function bySort(ids: readonly string[]): ReadonlyMap<WrittenSort, readonly string[]> {
-  const split = ids.map((id) => id.split(' ') as [WrittenSort, string]);
+function bySort(ids: Iterable<string>): ReadonlyMap<WrittenSort, readonly string[]> {
+  const split = [...ids].map((id) => id.split(' ') as [WrittenSort, string]);
   const groups = [...Map.groupBy(split, ([sort]) => sort)];
   return new Map(groups.map(([sort, of]) => [sort, of.map(([, key]) => key)]));
 }
@@ -103,12 +104,15 @@ const found = ({ cluster, source, parts }: LimitsOptions): readonly (readonly [s
 const volumeOf = ({ services, endpoints, slices }: OwnedObjects): number =>
   [...services, ...endpoints, ...slices].reduce((sum, object) => sum + sizeOf(object), 0);
 
-const excessText = ({ what, setting, most, excess }: Counted): string | undefined =>
+const excessText = ({ what, setting, excess }: Counted): string | undefined =>
   excess === undefined
     ? undefined
-    : `the target exports ${excess} ${what}, of which ${most} are served (${flagOf(setting)})`;
+    : `the target exports ${excess.exported} ${what}, of which ${excess.served} are served (${flagOf(setting)})`;
 
-const refusedText = (refused: number, mostMib: number): string | undefined =>
-  refused === 0
+/** @param ids of exports; one Service may be refused in several aspects */
+const refusedText = (ids: Iterable<string>, mostMib: number): string | undefined => {
+  const services = new Set([...bySort(ids).values()].flat());
+  return services.size === 0
     ? undefined
-    : `${refused} of its Services would take what is written for it beyond ${mostMib} MiB (${flagOf('maxWrittenMib')})`;
+    : `${services.size} of its Services would take what is written for it beyond ${mostMib} MiB (${flagOf('maxWrittenMib')})`;
+};

@@ -3,14 +3,14 @@
  * (rule E10).
  */
 import type { AspectListener } from '../aspect.ts';
-import { type Candidate, Cap, type Capped } from './cap.ts';
+import { type Candidate, Cap, type Capped, type Excess } from './cap.ts';
 import type { ExportState, ExportStates, SortLosses } from './losses.ts';
 
-/** Receives changes of the number of held deletions. */
+/** Notified when fewer deletions are held. */
 export interface HeldListener {
   /**
-   * Called when fewer deletions are held, because the target exports some keys again. The confirmation that the user
-   * gave may now match the deletions that are still held.
+   * Called when fewer deletions are held, because the target exports some keys again, or because the Service of some
+   * held pods is gone. The confirmation that the user gave might now match the deletions that are still held.
    */
   fewerHeld(): void;
 }
@@ -20,7 +20,7 @@ export interface CountedOptions {
   readonly what: string;
   /** The setting that limits how many keys are served. */
   readonly setting: 'maxMirrors' | 'maxEndpointMirrors';
-  /** Maximum number of keys that are served. */
+  /** Maximum number of keys that are served. Keys that are mirrored already are served even beyond it. */
   readonly most: number;
   readonly losses: SortLosses;
   /** Notified when the status of the Link may have changed. */
@@ -51,14 +51,14 @@ export abstract class Counted implements Capped {
 
   /** Whether the aspect is read. An aspect that is not read is not counted. */
   abstract get isRead(): boolean;
-  /** Number of exports, or a few more. */
+  /** Number of exports. It can be too high: see {@link Capped.size}. */
   abstract get size(): number;
   abstract candidates(): Iterable<Candidate>;
   /** Returns the state of each key from which objects have been derived in the source cluster. */
   abstract states(): ExportStates;
 
-  /** Number of exports if it exceeds the limit and the exports to serve have been chosen; undefined otherwise. */
-  get excess(): number | undefined {
+  /** How {@link most} is exceeded: see {@link Cap.excess}. */
+  get excess(): Excess | undefined {
     return this.#cap.excess;
   }
 
@@ -70,12 +70,15 @@ export abstract class Counted implements Capped {
     return [];
   }
 
-  /** Whether the limit of the Link allows all keys. */
+  /**
+   * Whether all keys are served without a choice. False not only beyond the limit, but also within it as long as an
+   * earlier choice applies: see {@link Cap.admitsAll}.
+   */
   get admitsAll(): boolean {
     return this.#cap.admitsAll;
   }
 
-  /** Reports whether the limit of the Link allows a key. */
+  /** Reports whether a key is served, as far as this limit decides. */
   admits(key: string): boolean {
     return this.#cap.admits(key);
   }
@@ -85,7 +88,7 @@ export abstract class Counted implements Capped {
     this.#listeners.push(listener);
   }
 
-  /** Notifies listeners that keys have changed. */
+  /** Notifies listeners of changes that concern the Services of these keys: see {@link AspectListener.changed}. */
   changed(keys: Iterable<string>): void {
     const services = [...this.servicesOf(keys)];
     for (const listener of this.#listeners) listener.changed(services);
@@ -96,22 +99,22 @@ export abstract class Counted implements Capped {
     this.#report.statusChanged();
   }
 
-  /** Notifies listeners that all exports were listed anew, and are known. */
+  /** Notifies listeners of changes that can concern all exports: see {@link AspectListener.listed}. */
   listed(): void {
     for (const listener of this.#listeners) listener.listed?.();
   }
 
-  /** Notifies listeners that exports will be listed with another selector. */
+  /** Notifies listeners that exports will be listed anew, because settings that select them have changed. */
   restarted(): void {
     for (const listener of this.#listeners) listener.restarted?.();
   }
 
-  /** Notifies listeners that the target has changed one export. */
+  /** Notifies listeners that a watch or a list has shown that one export or its slices might have changed. */
   seen(key: string): void {
     for (const listener of this.#listeners) listener.seen?.(key);
   }
 
-  /** Applies the limit anew. Called when exports were listed anew, or when a different set of exports is read. */
+  /** Applies the limit anew, because the exports might have changed: see {@link Cap.changed}. */
   recount(): void {
     this.#cap.changed();
   }
@@ -120,12 +123,15 @@ export abstract class Counted implements Capped {
     this.#cap.stop();
   }
 
-  /** Returns the keys of the Services that the given keys belong to. A given key may be that of a pod. */
+  /**
+   * Returns the keys of the Services that the given keys belong to. By default, these are the given keys themselves. An
+   * aspect whose keys stand for pods overrides this.
+   */
   protected servicesOf(keys: Iterable<string>): Iterable<string> {
     return keys;
   }
 
-  /** Called when the target exports some held keys again. */
+  /** Called when fewer deletions are held: see {@link HeldListener.fewerHeld}. */
   protected fewerHeld(): void {
     this.#report.statusChanged();
     this.#listener?.fewerHeld();

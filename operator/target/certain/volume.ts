@@ -1,29 +1,33 @@
 /**
- * Limits the total size, in bytes, of all objects that are derived from one Link (rule E10). Existing objects stay, and
- * new objects are admitted in order of arrival. Keys whose objects were refused are tried again when there is room.
+ * Limits the total size, in bytes, of all objects that are derived from the target of one Link (rule E10). Existing
+ * objects stay. New objects, and objects that grow, are admitted in the order in which they are requested. Keys whose
+ * objects were refused are tried again after other objects have shrunk or are gone.
+ *
+ * A key stands for one target Service in one aspect. A Service that is mirrored and is also a member of a federated
+ * Service has two keys.
  */
 
 export interface VolumeOptions {
   /** Maximum total size of the objects that are derived from all keys, in bytes. */
   readonly most: number;
   /**
-   * Returns the size of the existing objects of each key, in bytes; undefined if the size becomes known later. Called
-   * once.
+   * Returns the keys that have objects, each with the total size of these objects in bytes. The size is undefined if it
+   * becomes known only later. Called once.
    */
   readonly found: () => Iterable<readonly [key: string, bytes: number | undefined]>;
   readonly listener: RoomListener;
 }
 
-/** Notified when refused keys may fit within the limit on bytes. */
+/** Notified when refused keys might fit within the limit on bytes. */
 export interface RoomListener {
-  /** Called when there may be room for keys that were refused, so that they can be tried again. */
+  /** Called when there might be room for keys that were refused, so that they can be tried again. */
   roomFor(keys: readonly string[]): void;
 }
 
 /** Time for which changes are collected before refused keys are tried again, in milliseconds. */
 const REVIEW_MS = 250;
 
-/** Counts the bytes of what is derived from one Link, by target Service. */
+/** Counts the bytes of the objects that are derived from the target of one Link, by key. */
 export class Volume {
   readonly #options: VolumeOptions;
   /** Bytes by key. Counted when {@link admits} is first called: existing objects must have been listed by then. */
@@ -38,15 +42,17 @@ export class Volume {
     this.#options = options;
   }
 
-  /** Number of target Services that are refused now. */
-  get refused(): number {
-    return this.#refused.size;
+  /** Keys that are refused now. */
+  get refused(): ReadonlySet<string> {
+    return this.#refused;
   }
 
   /**
-   * Reports whether all objects that are derived from a target Service may take this many bytes, and counts these bytes
-   * if so. The objects may take the bytes in three cases: the total stays within the limit, the objects take no more
-   * bytes than before, or the objects exist already and their size was not known.
+   * Reports whether all objects of a key are allowed to take this many bytes, and counts these bytes if so. They are
+   * allowed in three cases:
+   * - the total of all keys stays within the limit;
+   * - the objects of the key take no more bytes than before;
+   * - the objects of the key exist already, and their size was not known.
    */
   admits(key: string, bytes: number): boolean {
     const all = (this.#bytes ??= this.#count());

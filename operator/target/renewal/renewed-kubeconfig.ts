@@ -1,6 +1,6 @@
 /**
- * Puts a new token, and new CA certificates of the target, into the kubeconfig of a credentials Secret. The user keeps
- * only its name and the token. Nothing else changes, except the layout and the comments of the YAML. Pure.
+ * Puts a new token, and new CA certificates of the target, into the kubeconfig of a credentials Secret. Nothing else
+ * changes, except the layout and the comments of the YAML. Pure.
  */
 import { dump } from 'js-yaml';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
@@ -33,14 +33,14 @@ export interface RenewedKubeconfig extends TargetAccess {
 export function renewedKubeconfig(text: string, { token, publishedCa }: Renewed, nowMs: number): RenewedKubeconfig {
   const document = parseYaml(text) as TargetKubeconfig;
   const [{ name, cluster }] = document.clusters;
-  const [{ name: user }] = document.users;
+  const [{ name: user, user: credentials }] = document.users;
   const current = Buffer.from(cluster['certificate-authority-data'], 'base64').toString('utf8');
   const ca = publishedCa === undefined ? current : rotatedCa(current, publishedCa, nowMs);
   const data = ca === current ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-  const renewed = dump(
-    { ...document, clusters: [{ name, cluster: { ...cluster, ...data } }], users: [{ name: user, user: { token } }] },
-    { lineWidth: -1 },
-  );
+  const clusters = [{ name, cluster: { ...cluster, ...data } }];
+  // A proxy in front of the API server may want the client certificate as well.
+  const users = [{ name: user, user: { ...credentials, token } }];
+  const renewed = dump({ ...document, clusters, users }, { lineWidth: -1 });
   const read = parseTargetKubeconfig(renewed);
   if (!read.ok) throw new Error(`the renewed kubeconfig is not valid: ${formatFieldErrors(read.errors)}`);
   return { ...read.value, text: renewed };

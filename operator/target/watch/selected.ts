@@ -1,8 +1,9 @@
 /**
- * Watches the Services of a target that one selector selects, and their slices.
+ * Watches those Services of a cluster that one selector selects, and the slices of these Services.
  *
  * Kubernetes copies the labels of a Service to the slices that it creates, so one watch by labels finds these slices.
- * Slices that others created are found by the name of the Service (see slices-by-name.ts).
+ * If a Service has no selector, or its labelled slices list no endpoint, its slices are also looked up by its name (see
+ * slices-by-name.ts).
  */
 import type { Selector } from '../../../crds/selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -34,7 +35,7 @@ export interface WatchSettings {
   readonly namespace?: string | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   /**
-   * Time for which slices may lack the labels of their Service before they are looked up by name, in milliseconds.
+   * How long labelled slices of a Service are awaited before its slices are looked up by its name, in milliseconds.
    * @default 2000
    */
   readonly labelCopyMs?: number | undefined;
@@ -86,14 +87,9 @@ export class SelectedServices {
     this.#labelled ??= this.#watchSlices(LABELLED, this.#options.selector.query);
   }
 
-  /** Whether all Services are known. Only then does the absence of a Service mean that it is not selected. */
+  /** Whether all selected Services have been listed. Until then, a Service that is missing here might be selected. */
   get synced(): boolean {
     return this.#services.store.synced;
-  }
-
-  /** Whether the watch of Services is open, and nothing has failed since it was opened. */
-  get connected(): boolean {
-    return this.#services.connected;
   }
 
   /** Whether everything that is read has been listed and is being watched, except slices that are found by name. */
@@ -120,7 +116,9 @@ export class SelectedServices {
     return [...this.#services.store.values()].map(keyOf);
   }
 
-  /** Returns the slices of a Service; undefined while they are not known. */
+  /**
+   * Returns the slices of a Service; undefined while they are not known, empty if the watch does not show the Service.
+   */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     const service = this.get(key);
     if (service === undefined) return [];
@@ -167,7 +165,7 @@ export class SelectedServices {
         relisted: () => {
           this.#byName.reconsider();
           for (const service of this.#services.store.values()) {
-            // A list of slices by name says nothing about the Services whose slices are labelled.
+            // A list of slices by name concerns only the Services whose slices are looked up by name.
             if (id === LABELLED || needsByName(service, this.#labelledOf(service))) listener.slices?.(keyOf(service));
           }
           lists.slicesRelisted();

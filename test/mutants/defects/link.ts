@@ -181,8 +181,8 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'a Link that is invalid when the operator starts is not served as it was',
     rule: 'E7',
-    find: 'if (last !== undefined) this.#begun(',
-    replace: "if (last?.settings.name === '') this.#begun(",
+    find: 'if (last === undefined) this.#withoutSpec',
+    replace: "if (last?.settings.name !== '') this.#withoutSpec",
   },
   {
     ...TARGET_READER,
@@ -488,5 +488,13 @@ export const LINK: readonly Defect[] = [
     rule: 'L285',
     find: 'if (link?.work === session) link.work = undefined;',
     replace: '',
+  },
+  {
+    file: 'operator/link/clusters.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'L289 an invalid Link has no members until its Lease has been read',
+    rule: 'L289',
+    find: "return !isRead && this.#assignmentOf(cluster).do === 'continue';",
+    replace: 'return isRead && false;',
   },
 ];

@@ -129,8 +129,8 @@ export const RUNTIME: readonly Defect[] = [
     ...APPLIER,
     name: 'a repair that somebody keeps undoing is repeated without a pause',
     rule: 'C5',
-    find: 'if (waitMs > 0) {',
-    replace: 'if (waitMs < 0) {',
+    find: 'if (waitMs > 0) return deferred',
+    replace: 'if (waitMs < 0) return deferred',
   },
   {
     ...APPLIER,
@@ -276,5 +276,27 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'L284',
     find: 'leftMs > 0 && isDeepStrictEqual(object.status, last.kept)',
     replace: 'isDeepStrictEqual(object.status, last.kept)',
+  },
+  {
+    ...REPAIRS,
+    name: 'L286 what an admission webhook undoes at once is never written again',
+    rule: 'L286',
+    find: 'performance.now() + IN_VAIN_WAIT_MS',
+    replace: 'Infinity',
+  },
+  {
+    ...APPLIER,
+    name: 'L286 what an admission webhook undoes at once counts as written',
+    rule: 'L286',
+    find: "if (isEquivalent(of, object, written, comparison)) return { result: 'written', object: written };",
+    replace: "if (waitMs === 0) return { result: 'written', object: written };",
+  },
+  {
+    file: 'operator/runtime/health.ts',
+    tests: ['test/operator/runtime/health.test.ts'],
+    name: 'L288 what a reflector could not read stays in the way once it is stopped',
+    rule: 'L288',
+    find: 'if (isKnown && [...this.#states.values()].some(({ size }) => size > 0)) this.#review();',
+    replace: '',
   },
 ];

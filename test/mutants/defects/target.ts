@@ -201,4 +201,28 @@ export const TARGET: readonly Defect[] = [
     find: 'if ((first || lost > 0) && this.size === 0)',
     replace: 'if (first && this.size === 0)',
   },
+  {
+    file: 'operator/target/certain/cap.ts',
+    tests: ['test/operator/target/certain/cap.test.ts'],
+    name: 'L287 Services that two selectors select exceed a limit twice over',
+    rule: 'L287',
+    find: 'total: all.length }',
+    replace: 'total: this.#of.size }',
+  },
+  {
+    file: 'operator/served/limits.ts',
+    tests: ['test/operator/served/limits.test.ts'],
+    name: 'L287 a Service that is refused in two aspects counts as two',
+    rule: 'L287',
+    find: 'const services = new Set([...bySort(ids).values()].flat());',
+    replace: 'const services = new Set(ids);',
+  },
+  {
+    file: 'operator/target/renewal/renewed-kubeconfig.ts',
+    tests: ['test/operator/target/renewal/renewed-kubeconfig.test.ts'],
+    name: 'L290 a renewed token comes without the certificate of the client',
+    rule: 'L290',
+    find: 'user: { ...credentials, token } }',
+    replace: 'user: { token } }',
+  },
 ];

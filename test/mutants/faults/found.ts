@@ -1470,4 +1470,41 @@ export const FOUND: readonly Fault[] = [
     defects: ['L285 a Link that was made anew waits for a removal that has ended'],
     outside: 'no plan makes a Link anew while its removal is being stopped; sessions.test.ts',
   },
+  {
+    rule: 'L286',
+    by: 'a reading of the code',
+    defects: [
+      'L286 what an admission webhook undoes at once is never written again',
+      'L286 what an admission webhook undoes at once counts as written',
+    ],
+    outside: 'no API server of a search changes what it is given; applier.test.ts, repairs.test.ts',
+  },
+  {
+    rule: 'L287',
+    by: 'a reading of the code',
+    defects: [
+      'L287 Services that two selectors select exceed a limit twice over',
+      'L287 a Service that is refused in two aspects counts as two',
+    ],
+    outside: 'no search has as many exports as a limit of ten thousand; cap.test.ts, limits.test.ts',
+  },
+  {
+    rule: 'L288',
+    by: 'a reading of the code',
+    defects: ['L288 what a reflector could not read stays in the way once it is stopped'],
+    outside: 'a search hears of every watch again within its minute of virtual time; health.test.ts',
+  },
+  {
+    rule: 'L289',
+    by: 'a reading of the code',
+    defects: ['L289 an invalid Link has no members until its Lease has been read'],
+    outside:
+      'a plan stops an operator, and the next one reads a Lease before anything else takes its time; clusters.test.ts',
+  },
+  {
+    rule: 'L290',
+    by: 'a reading of the code',
+    defects: ['L290 a renewed token comes without the certificate of the client'],
+    outside: 'no target of a search asks for the certificate of a client; renewed-kubeconfig.test.ts',
+  },
 ];

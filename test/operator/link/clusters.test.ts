@@ -5,6 +5,7 @@ import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import type { Verdict } from '../../../operator/kube/conditions.ts';
 import type { Lease, Secret } from '../../../operator/kube/objects.ts';
+import { NOTHING_KNOWN } from '../../../operator/failover/readiness.ts';
 import { Clusters } from '../../../operator/link/clusters.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import type { Link } from '../../../operator/link/link.ts';
@@ -266,14 +267,20 @@ describe('a cluster (E9)', () => {
   });
 
   it.each([
-    ['is invalid and never was served', { valid: false }, {}, false],
-    ['is invalid when the operator starts', { valid: false }, { a: 'west' }, false],
-    ['is about to be served', {}, {}, true],
+    ['is invalid and never was served', { valid: false }, {}, [false, false]],
+    [
+      'is invalid when the operator starts, and its Lease records no spec',
+      { valid: false },
+      { a: 'west' },
+      [true, false],
+    ],
+    ['is about to be served', {}, {}, [true, true]],
   ])('is known at first hand, or is not, if its Link %s', async (_, given, served, isKnown) => {
     const made = new World([read('a', given)], served);
-    expect(made.clusters.knowledge('west', 'shop/web') !== undefined).toBe(isKnown);
+    const isHeard = (): boolean => made.clusters.knowledge('west', 'shop/web') !== undefined;
+    const atFirst = isHeard();
     await pass(500);
-    expect(made.clusters.knowledge('west', 'shop/web') !== undefined).toBe(isKnown);
+    expect([atFirst, isHeard()]).toEqual(isKnown);
     await made.end();
   });
 
@@ -418,6 +425,28 @@ describe('a cluster (E9)', () => {
       const again = await start(made.leases.get(leaseOf('a'))!, read('a', { valid: false }));
       expect(again.secretsRead).toEqual(['cluster-credentials-a']);
       await again.end();
+    });
+
+    it('may have members and exports until its Lease has been read (I6, K5, L289)', async () => {
+      const lease = await left();
+      const ofWest = ({ clusters }: World) => [
+        [...clusters.selecting],
+        [...clusters.importing],
+        clusters.knowledge('west', 'shop/web'),
+      ];
+      const unread = new World([read('a', { valid: false })], { a: 'west' });
+      unread.leases.keep(lease);
+      unread.leases.unreadable = true;
+      await pass(500);
+      expect(ofWest(unread)).toEqual([['west'], ['west'], NOTHING_KNOWN]);
+      unread.said.length = 0;
+      unread.leases.unreadable = false;
+      await pass(60_000);
+      expect([unread.said, ...ofWest(unread)].slice(0, 3)).toEqual([['serves west by a'], [], []]);
+      await unread.end();
+      const unknown = await start(lease, read('a', { valid: false, uid: 'new' }));
+      expect(ofWest(unknown)).toEqual([[], [], undefined]);
+      await unknown.end();
     });
 
     it('takes the confirmation of what is lost by then (E6, L139)', async () => {

@@ -12,12 +12,18 @@ export class Leases {
   deletionMs = 0;
   /** How long a change takes, in milliseconds. */
   changeMs = 0;
+  /** Whether no Lease can be read. */
+  unreadable = false;
   readonly #leases = new Map<string, Lease>();
   #version = 0;
 
   readonly client = fenceable({
     list: async () => ({ items: await Promise.resolve([...this.#leases.values()]) }),
-    read: async (_of: unknown, _namespace: string, name: string) => this.#there(await Promise.resolve(name)),
+    read: async (_of: unknown, _namespace: string, name: string) => {
+      await Promise.resolve();
+      if (this.unreadable) throw new ApiError(503, {}, 'get');
+      return this.#there(name);
+    },
     create: async (_of: unknown, lease: Lease) => {
       await Promise.resolve();
       const { name } = lease.metadata;

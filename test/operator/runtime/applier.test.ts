@@ -1,5 +1,5 @@
 import { describe, expect, it, test, vi } from 'vitest';
-import { Applier } from '../../../operator/runtime/applier.ts';
+import { Applier, type Outcome } from '../../../operator/runtime/applier.ts';
 import type { Action, Desired, Owned } from '../../../operator/runtime/plan.ts';
 import type { Preconditions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
@@ -473,20 +473,31 @@ describe('what another field manager has left (A8)', () => {
 });
 
 describe('somebody who undoes what we write', () => {
-  it('by an admission webhook is left alone, until the object or what we want changes', async () => {
-    const { server, make } = setUp(live(service('a', 80)));
+  it('by an admission webhook is left alone for an hour, unless what we want changes, and reported (L286)', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { server, execute, make } = setUp(live(service('a', 80)));
+    const update = (port: number): Promise<Outcome> =>
+      execute({ op: 'update', ...want(service('a', port)), live: server.object ?? live(service('a', 80)) });
     server.admission = (object) => ({
       ...object,
       metadata: { ...object.metadata, labels: { ...object.metadata.labels, injected: 'x' } },
     });
-    await make(service('a', 81));
+    const reported = { result: 'deferred', afterMs: 3_600_000, additions: ['injected'] };
+    expect(await update(81)).toEqual(reported);
     const writes = server.calls.length;
-    await make(service('a', 81));
-    await make(service('a', 81));
+    expect([await update(81), await update(81)]).toEqual([reported, reported]);
     expect(server.calls).toHaveLength(writes);
-    await make(service('a', 82));
-    expect(server.calls.length).toBeGreaterThan(writes);
+    expect(await update(82)).toEqual(reported);
     expect(server.object?.spec?.ports).toEqual([{ port: 82 }]);
+
+    server.admission = (object) => ({ ...object, spec: { ports: [{ port: 80 }] } });
+    expect(await update(83)).toEqual({ ...reported, additions: undefined });
+    server.admission = (object) => object;
+    expect(await make(service('a', 83))).toEqual(['deferred']);
+    vi.advanceTimersByTime(3_600_000);
+    expect(await make(service('a', 83))).toEqual(['written']);
+    expect(server.object?.spec?.ports).toEqual([{ port: 83 }]);
+    vi.useRealTimers();
   });
 
   it('again and again is put right at once a few times, then less and less often', async () => {

@@ -26,14 +26,15 @@ describe('a limit (E10)', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  function limited(most: number) {
+  /** @param twice how many candidates the size counts once more, as those of two modes */
+  function limited(most: number, twice = 0) {
     const candidates: Candidate[] = [];
     const changes: (readonly string[])[] = [];
     let decisions = 0;
     const cap = new Cap({
       most,
       get size() {
-        return candidates.length;
+        return candidates.length + twice;
       },
       candidates: () => {
         decisions += 1;
@@ -60,14 +61,19 @@ describe('a limit (E10)', () => {
   it('that is exceeded admits no more, however many come before it is decided anew', () => {
     const { cap, candidates, decisions } = limited(2);
     candidates.push(candidate('a'), candidate('b'), candidate('c'));
-    expect([cap.admits('a'), cap.admits('b'), cap.admits('c'), cap.excess]).toEqual([true, true, false, 3]);
+    expect([cap.admits('a'), cap.admits('b'), cap.admits('c'), cap.excess]).toEqual([
+      true,
+      true,
+      false,
+      { exported: 3, served: 2 },
+    ]);
     for (let at = 0; at < 100; at += 1) {
       candidates.push(candidate(`d${at}`));
       cap.changed();
       expect(cap.admits(`d${at}`)).toBe(false);
     }
     vi.advanceTimersByTime(1_000);
-    expect([decisions(), cap.excess]).toEqual([2, 103]);
+    expect([decisions(), cap.excess]).toEqual([2, { exported: 103, served: 2 }]);
   });
 
   it('admits what there is room for again, and reports which', () => {
@@ -77,11 +83,32 @@ describe('a limit (E10)', () => {
     candidates.shift();
     cap.changed();
     vi.advanceTimersByTime(1_000);
-    expect([changes, cap.admits('c'), cap.admits('d'), cap.excess]).toEqual([[['c']], true, false, 3]);
+    expect([changes, cap.admits('c'), cap.admits('d'), cap.excess]).toEqual([
+      [['c']],
+      true,
+      false,
+      { exported: 3, served: 2 },
+    ]);
     candidates.shift();
     cap.changed();
     vi.advanceTimersByTime(1_000);
     expect([changes.at(-1), cap.admits('d'), cap.excess]).toEqual([['d'], true, undefined]);
+  });
+
+  it('is not exceeded by what is counted twice (L287)', () => {
+    const { cap, candidates } = limited(2, 2);
+    candidates.push(candidate('a'), candidate('b'));
+    expect([cap.admits('a'), cap.admits('b'), cap.excess]).toEqual([true, true, undefined]);
+    candidates.push(candidate('c'));
+    cap.changed();
+    vi.advanceTimersByTime(1_000);
+    expect([cap.admits('c'), cap.excess]).toEqual([false, { exported: 3, served: 2 }]);
+  });
+
+  it('that less than all that is mirrored would keep says how many are served (L287)', () => {
+    const { cap, candidates } = limited(1);
+    candidates.push(...['a', 'b'].map((key) => candidate(key, '', true)), candidate('c'));
+    expect([cap.admits('c'), cap.excess]).toEqual([false, { exported: 3, served: 2 }]);
   });
 
   it('decides nothing after the end', () => {

@@ -48,7 +48,7 @@ describe('the limit of an aspect that must be counted (E10)', () => {
   it('counts again before it takes changes for more than it allows', () => {
     const { certain, add, counts } = counted(2);
     expect(Array.from({ length: 10 }, () => add('shop/web')).every(Boolean)).toBe(true);
-    expect([add('shop/api'), add('shop/zoo'), certain.excess]).toEqual([true, false, 3]);
+    expect([add('shop/api'), add('shop/zoo'), certain.excess]).toEqual([true, false, { exported: 3, served: 2 }]);
     expect(counts()).toBeGreaterThan(1);
   });
 

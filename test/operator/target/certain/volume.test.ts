@@ -19,7 +19,7 @@ describe('the bytes of what is derived from a Link (E10)', () => {
     const { of } = volume();
     expect(of.admits('a', 60)).toBe(true);
     expect(of.admits('b', 41)).toBe(false);
-    expect([of.admits('b', 40), of.refused]).toEqual([true, 0]);
+    expect([of.admits('b', 40), of.refused.size]).toEqual([true, 0]);
   });
 
   it('leave what there is, however much it is, unless it grows', () => {
@@ -28,7 +28,7 @@ describe('the bytes of what is derived from a Link (E10)', () => {
     expect(of.admits('a', 151)).toBe(false);
     expect(of.admits('c', 1)).toBe(false);
     expect(of.admits('b', 9)).toBe(true);
-    expect(of.refused).toBe(2);
+    expect(of.refused.size).toBe(2);
   });
 
   it('leave what there is of a size that is known only with the target', () => {
@@ -46,6 +46,6 @@ describe('the bytes of what is derived from a Link (E10)', () => {
     of.admits('a', 0);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(room).toEqual([['b']]);
-    expect([of.admits('b', 50), of.refused]).toEqual([true, 0]);
+    expect([of.admits('b', 50), of.refused.size]).toEqual([true, 0]);
   });
 });
