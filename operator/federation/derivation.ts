@@ -20,7 +20,7 @@ import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 import { isConfirmed } from '../target/aspect.ts';
 import { decideFederation, type FederationDecision } from './decide.ts';
 import { ownedOf } from './desired.ts';
-import { listedClusters, membershipOf } from './membership.ts';
+import { listedClusters } from './membership.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from './observed.ts';
 import type { FederationParty, Participant } from './party.ts';
 import { invalidShape } from './refusals.ts';
@@ -102,13 +102,13 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
     const { env, local, parties, mayHaveLink, selecting } = this.#options;
     const { namespace, name } = splitKey(key);
     const federation = env.source.federation(key);
-    const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
+    const clusters = listedClusters({ name, ...federation });
     const known = [...parties.values()].map((party): TargetParty => {
       const target = party.observe(key);
       const isLeaving = clusters.has(party.cluster) && hasLeft(target);
       return isLeaving && !isConfirmed(party.members, key) ? { ...target, knowledge: 'unknown' } : target;
     });
-    const listed = [...listedClusters({ name, ...federation })].filter(mayHaveLink);
+    const listed = [...clusters].filter(mayHaveLink);
     const silent = [...new Set([...listed, ...selecting()])].filter((cluster) => !parties.has(cluster));
     return {
       namespace,
@@ -149,9 +149,9 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
    */
   fence(observed: ObservedFederation): MayWrite {
     const { local, parties } = this.#options;
-    const clusters = membershipOf(observed)?.clusters;
+    const clusters = listedClusters(observed);
     const concerned = observed.targets.flatMap(({ knowledge, service, link: { cluster } }) => {
-      const isConcerned = knowledge !== 'anothers' && (service !== undefined || clusters?.has(cluster) === true);
+      const isConcerned = knowledge !== 'anothers' && (service !== undefined || clusters.has(cluster));
       const party = isConcerned ? parties.get(cluster) : undefined;
       return party === undefined ? [] : [party];
     });

@@ -12,7 +12,7 @@ import { isFederated, isFlat, memberOf } from '../source/owner.ts';
 import type { Admission } from './admission.ts';
 import { type Member, portsIn } from './member.ts';
 import { createsNamespace } from './refusals.ts';
-import { followingGateways, gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
+import { followingGateways, gatewayMember, hiddenSlices, localSlices, retainedSlices } from './member-slices.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
@@ -39,7 +39,12 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   const isBlocked = refused.some(({ refusal }) => refusal.reason === 'NameConflict');
   if (members.length === 0) {
     const services = isAwaited ? ownedOf(observed).services.flatMap((live) => emptied(observed, live)) : [];
-    return { ...NOTHING, services: services.map((object) => ({ of: SERVICES, object })), isBlocked };
+    return {
+      ...NOTHING,
+      services: services.map((object) => ({ of: SERVICES, object })),
+      endpoints: isAwaited ? hiddenSlices(observed, members).map(slice) : [],
+      isBlocked,
+    };
   }
   // If somebody has deleted the federated Service, its content is not known until a member is known.
   if (membershipOf(observed)?.isDeleted === true && members.every(({ service }) => service === undefined))
@@ -48,7 +53,10 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   if (isHidden && !members.every((each) => hasKnownEndpoints(observed, each))) return standing(observed);
   const [service, ...slices] = rendered(observed, admission);
   if (service === undefined) throw new TypeError('a federated Service must be rendered first');
-  const retained = mode === 'gateway' ? retainedSlices(observed, members) : [];
+  const retained = [
+    ...(mode === 'gateway' ? retainedSlices(observed, members) : []),
+    ...hiddenSlices(observed, members),
+  ];
   const name = federatedName(observed.name);
   const manifests = writable(
     { ...observed, owned: ownedOf(observed), isForeign: () => false },

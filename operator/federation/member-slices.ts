@@ -113,6 +113,22 @@ export function retainedSlices(
 }
 
 /**
+ * Returns the existing slices of targets whose Services are not known, and which are not among the members: an
+ * annotation that somebody else wrote makes the federated Service flat, and hides these slices. They are memberships
+ * all the same (rule I6), and lead to their targets again once the annotation is gone. They get the present state of
+ * their gateways ({@link refreshedSlices}).
+ */
+export const hiddenSlices = (
+  observed: ObservedFederation,
+  members: readonly Member[],
+): readonly (EndpointSlice | ApiJson)[] => {
+  const decided = new Set(members.map(({ target }) => target?.link.cluster));
+  return observed.targets
+    .filter(({ knowledge, link }) => knowledge === 'unknown' && !decided.has(link.cluster))
+    .flatMap((target) => refreshed(observed, target));
+};
+
+/**
  * Returns all existing slices. The slices of a target get the present state of its gateway ({@link refreshedSlices}),
  * unless the knowledge of the target is `anothers`.
  */

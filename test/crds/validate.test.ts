@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LINK_SCHEMA } from '../../crds/link/schema.ts';
 import type { Link } from '../../crds/link/types.gen.ts';
 import { fieldError, fieldPath, formatFieldErrors } from '../../crds/field-error.ts';
-import { compile } from '../../crds/validate.ts';
+import { compile, INSTANCE_OF } from '../../crds/validate.ts';
 
 const checkLink = compile<Link>(LINK_SCHEMA);
 
@@ -123,6 +123,66 @@ describe('compile', () => {
     expect(checked.ok ? '' : formatFieldErrors(checked.errors)).toBe(message);
   });
 
+  it.each<[unknown, unknown, string | undefined]>([
+    ['string', true, 'put it in quotes: "true"'],
+    ['string', [], undefined],
+    ['array', 'a, b', 'put it in a list: ["a","b"]'],
+    ['array', 'x'.repeat(64), `put it in a list: ["${'x'.repeat(64)}"]`],
+    ['array', 'x'.repeat(65), undefined],
+    ['array', 1, undefined],
+    ['integer', '12', 'write 12, without quotes'],
+    ['integer', '-7', 'write -7, without quotes'],
+    ['integer', 'a7', undefined],
+    ['integer', '7a', undefined],
+    ['integer', true, undefined],
+    ['number', '12', 'write 12, without quotes'],
+    ['object', '12', undefined],
+    ['boolean', 'true', 'write true, without quotes'],
+    ['boolean', 'false', 'write false, without quotes'],
+    ['boolean', 'yes', undefined],
+    ['object', 'true', undefined],
+  ])('says what to write for %s instead of %j', (type, value, remedy) => {
+    const checked = compile<unknown>({ type })(value);
+    expect(checked.ok ? 'accepted' : checked.errors.map((error) => error.remedy)).toEqual([remedy]);
+  });
+
+  it('says which field was meant', () => {
+    const check = compile<object>({ type: 'object', additionalProperties: false, properties: { replicas: {} } });
+    expect(check({ replcias: 1 })).toMatchObject({ errors: [{ remedy: 'did you mean replicas?' }] });
+  });
+
+  it('quotes no value of a field that may be written and not read, wherever that is said', () => {
+    const schema = {
+      type: 'object',
+      properties: { token: { type: 'string', writeOnly: true }, name: { type: 'string' } },
+    };
+    expect(compile<object>(schema)({ token: 7, name: 7 })).toEqual({
+      ok: false,
+      errors: [
+        { path: 'token', reason: 'must be a string' },
+        { path: 'name', value: '7', reason: 'must be a string', remedy: 'put it in quotes: "7"' },
+      ],
+    });
+  });
+
+  it('reports of alternatives what they are, if they do not only require fields', () => {
+    const checked = compile<unknown>({ anyOf: [{ type: 'string' }, { type: 'null' }] })(1);
+    expect(checked.ok ? [] : checked.errors.at(-1)).toEqual({
+      path: '',
+      value: '1',
+      reason: 'must match a schema in anyOf',
+    });
+  });
+
+  it('checks of what class a value is that is no JSON, by the names of its classes', () => {
+    class Base {}
+    class Derived extends Base {}
+    const check = compile<unknown>({ [INSTANCE_OF]: 'Base' });
+    expect([check(new Base()).ok, check(new Derived()).ok]).toEqual([true, true]);
+    expect(check({})).toEqual({ ok: false, errors: [{ path: '', value: '{}', reason: 'must be a Base' }] });
+    expect(check('Base').ok).toBe(false);
+  });
+
   it("takes Kubernetes' own keywords", () => {
     const check = compile<object>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
     expect(check({ a: 1 }).ok).toBe(true);
@@ -137,6 +197,22 @@ describe('fieldError', () => {
   it('quotes at most 64 characters of a value', () => {
     expect(fieldError('a', 'x'.repeat(62), 'is long').value).toBe(`"${'x'.repeat(62)}"`);
     expect(fieldError('a', 'x'.repeat(63), 'is long').value).toBe(`"${'x'.repeat(62)}…`);
+  });
+
+  it.each<[unknown, string]>([
+    [Infinity, 'Infinity'],
+    [Symbol('a'), 'a'],
+    [Symbol(), 'a symbol'],
+    [() => 1, 'a function'],
+    [1n, 'a bigint'],
+    [new Map(), 'an instance of Map'],
+    [Object.create({ constructor: undefined }), 'an instance of Object'],
+    [Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
+    [[1], '[1]'],
+    [{ a: 1n }, 'an object'],
+    [null, 'null'],
+  ])('quotes %s, which may be no JSON, as %s', (value, quoted) => {
+    expect(fieldError('a', value, 'is wrong').value).toBe(quoted);
   });
 
   it('quotes no value of a field that is absent', () => {

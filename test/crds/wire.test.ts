@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
-import { gatewayIdentity, isProbeName, linkOfWriteLease, probeName, writeLeaseName } from '../../crds/wire.ts';
+import {
+  federatedName,
+  gatewayIdentity,
+  isProbeName,
+  linkOfWriteLease,
+  memberName,
+  peerSecretName,
+  probeName,
+  remoteAccessName,
+  writeLeaseName,
+} from '../../crds/wire.ts';
 
 describe('wire names', () => {
   it('of the Lease of a Link lead back to the Link', () => {
@@ -11,6 +21,20 @@ describe('wire names', () => {
   it('of probe Services are told from others', () => {
     expect(isProbeName(probeName('west'))).toBe(true);
     expect(isProbeName('web-west')).toBe(false);
+  });
+
+  it('of a federated Service lead back to its members', () => {
+    expect(memberName(federatedName('web'))).toBe('web');
+    expect([memberName('web'), memberName('federated'), memberName('-federated')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('of the Secrets that tokens are bound to name the source cluster, or else the account', () => {
+    expect(peerSecretName(remoteAccessName('east'))).toBe('linkspan-peer-east');
+    expect(peerSecretName('mirror')).toBe('linkspan-peer-mirror');
   });
 
   it('of a gateway are the identity that Linkerd gives its ServiceAccount', () => {

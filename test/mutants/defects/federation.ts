@@ -166,4 +166,12 @@ export const FEDERATION: readonly Defect[] = [
     find: "observed.targets.filter(({ knowledge }) => knowledge !== 'anothers')",
     replace: 'observed.targets',
   },
+  {
+    file: 'operator/federation/member-slices.ts',
+    tests: ['test/operator/federation/decide.test.ts'],
+    name: 'L291 slices that an annotation of others hides are no memberships',
+    rule: 'L291',
+    find: "knowledge === 'unknown' && !decided.has(link.cluster)",
+    replace: "knowledge === 'unknown' && !decided.has(link.cluster) && false",
+  },
 ];

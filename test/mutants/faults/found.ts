@@ -1507,4 +1507,10 @@ export const FOUND: readonly Fault[] = [
     defects: ['L290 a renewed token comes without the certificate of the client'],
     outside: 'no target of a search asks for the certificate of a client; renewed-kubeconfig.test.ts',
   },
+  {
+    rule: 'L291',
+    by: 'a reading of the code',
+    defects: ['L291 slices that an annotation of others hides are no memberships'],
+    outside: "no search has Linkerd's local mirror write to a Service that leads through gateways; decide.test.ts",
+  },
 ];

@@ -100,6 +100,31 @@ describe('members (I1)', () => {
     }
   });
 
+  test('slices of a target that cannot be read stay where an annotation of others hides them (I6, I7, L291)', () => {
+    const here = { service: member('here') };
+    const all = [throughGateway('a'), throughGateway('b')];
+    const [{ live, slices }] = settled(federation(all, { local: local(here) }));
+    const annotated = { ...live!, metadata: { ...live!.metadata, annotations: { [LOCAL]: 'web' } } };
+    const unread = throughGateway('a', { knowledge: 'unknown', service: undefined });
+    for (const others of [[throughGateway('b')], []]) {
+      const beside = federation([unread, ...others], {
+        live: annotated,
+        slices,
+        local: local({ ...here, isHeld: false }),
+      });
+      const [left] = settled(beside);
+      expect(left.slices.map(({ metadata }) => metadata.name)).toContain('web-federated.a-ipv4');
+      const dead = { ...unread, gateway: { ...unread.gateway!, alive: false } };
+      expect(shownOf({ ...beside, ...left, targets: [dead, ...others] }).slices['web-federated.a-ipv4']).toBe(0);
+    }
+    const again = federation([unread, throughGateway('b')], { live: annotated, slices, local: local(here) });
+    expect(shownOf(again)).toMatchObject({
+      remote: undefined,
+      local: undefined,
+      slices: { 'web-federated.a-ipv4': 1, 'web-federated.b-ipv4': 1 },
+    });
+  });
+
   test('slices that cannot be rendered for what a cluster sends follow gateways all the same (F3, L97)', () => {
     const gateway = { port: 4143, identity: 'gateway.west', addresses: ['203.0.113.23'], alive: true };
     const before = settled(federation([throughGateway('west', { gateway })]))[0];
