@@ -26,7 +26,7 @@ export interface Admission {
    * - The namespace cannot be read or must not be written to, or another operator serves or might serve the federated
    *   Service. The existing objects then stay unchanged.
    * - The namespace is missing, and is not created for the Service of any target. The objects that the stores still
-   *   show then stay, and their slices follow the gateways.
+   *   show then stay, and the slices among them follow the gateways.
    */
   readonly isWritable: boolean;
 }
@@ -91,11 +91,15 @@ function standingOf(
 
 /**
  * Returns the mode in which members are reached (rule I5).
- * - Without the Lease of local memberships (rule I7), a federated Service in gateway mode keeps that mode as long as a
- *   member fits the mode, or a membership must stay as it is. Otherwise the mode is flat.
- * - With the Lease, the present mode stays while a membership must stay as it is. Otherwise the mode is gateway if a
- *   member needs gateways ({@link wantsGateways}) and its gateway has an address. The address is not required if the
- *   present mode is gateway and a member fits that mode. In all other cases the mode is flat.
+ *
+ * Without the Lease of local memberships (rule I7): gateway if the present mode is gateway, and at least one member
+ * fits that mode or has a membership that must stay as it is. Otherwise flat.
+ *
+ * With the Lease, the first of these cases that applies:
+ * - A membership must stay as it is: the present mode.
+ * - The Link of a member asks for gateway mode ({@link wantsGateways}), and the gateway of that member has an address:
+ *   gateway. The address is not required if the present mode is gateway and any member, this one or another, fits it.
+ * - All other cases: flat.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
   const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before, isHeld));
@@ -109,7 +113,7 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
  * Reports whether {@link admit} takes the local Service into account. In flat mode, the local membership is an
  * annotation that only the holder of the Lease of local memberships writes (rule I7). Without that Lease, the local
  * Service counts in flat mode only if its membership stays as it is.
- * @param mode the mode that has been decided, which may differ from the present one
+ * @param mode the mode that has been decided, which can differ from the present one
  */
 const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
@@ -126,8 +130,10 @@ const wantsGateways = ({ target, service }: Member): boolean =>
   target?.mode === 'gateway' && target.gateway !== undefined && portsIn('gateway', service).length > 0;
 
 /**
- * Admits a member if it has all ports of the federated Service, or in gateway mode at least one of them (rules I4, I5).
- * Otherwise the member is refused. If a membership must stay as it is, its member is always admitted.
+ * Admits or refuses a member by its ports (rules I4, I5):
+ * - A member without a {@link Member.service} is admitted, because its membership must stay as it is.
+ * - In flat mode, any other member must have all ports of the federated Service.
+ * - In gateway mode, any other member must have at least one of these ports. A note names the ports that it lacks.
  */
 function withPorts(member: Member, ports: readonly MirrorPort[], mode: MirrorMode): Standing {
   const { target, service } = member;

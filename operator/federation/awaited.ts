@@ -1,7 +1,7 @@
 /**
  * Decides for which clusters a federated Service without members is kept, so that clients keep its ClusterIP (rule I6).
- * Such a cluster might still have a member: this operator cannot decide about its membership yet, or knows a Service of
- * the cluster that cannot join yet. Pure.
+ * Such a cluster might still have a member: this operator cannot decide about its membership yet, or the cluster is
+ * known to have a Service that cannot join yet. Pure.
  */
 import type { RefusalReason } from '../mirror/reasons.ts';
 import { isFederated } from '../source/owner.ts';

@@ -1,6 +1,6 @@
 /**
- * Decides the desired state of one federated Service from what is observed: its manifests, and the status of each
- * cluster's Service. Pure.
+ * Decides the desired state of one federated Service from the observed state. The decision contains the manifests of
+ * the federated Service, and the status of each cluster's Service. Pure.
  */
 import { federatedName } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -21,8 +21,8 @@ export interface FederationDecision {
   readonly admission: Admission;
   readonly manifests: Manifests;
   /**
-   * Entries for `status.federatedServices` of the Links, by target cluster. A cluster has no entry if it has no
-   * selected Service of this name, or if this operator cannot decide about its membership now.
+   * Entries for `status.federatedServices` of the Links. Key: name of the target cluster. A cluster has no entry if it
+   * has no selected Service of this name, or if this operator cannot decide about its membership now.
    */
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /**
@@ -68,7 +68,8 @@ export function decideFederation(given: ObservedFederation): FederationDecision 
     const isUnsure = mark === 'unsure';
     return { admission, manifests, ...statusesOf(observed, admission), awaited, isUnsure, isLeft: false };
   } catch (error) {
-    // The construct refused data of a cluster. The existing objects stay, and their slices still follow the gateways.
+    // The construct refused data of a cluster. The existing objects stay, and the slices among them still follow the
+    // gateways.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
     const statuses = statusesOf(observed, admission, refusal);
     return { admission, manifests: standing(observed), ...statuses, awaited, isUnsure: false, isLeft: false };

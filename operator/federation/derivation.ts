@@ -28,7 +28,10 @@ import { invalidShape } from './refusals.ts';
 /** The clusters that take part in federated Services, and what Links and their Leases say about target clusters. */
 export interface Participants {
   readonly local: Participant<LocalParty>;
-  /** Target clusters that take part, by cluster name: their session serves a Link, or removes what a Link left. */
+  /**
+   * The target clusters that take part. The session of each serves a Link, or removes what a Link left. Key: name of
+   * the cluster.
+   */
   readonly parties: ReadonlyMap<string, FederationParty>;
   /**
    * Reports whether a cluster has a Link, or might have one. The membership of such a cluster stays even while the
@@ -47,8 +50,13 @@ export interface Participants {
    */
   readonly seniorityOf: (cluster: string) => Seniority | undefined;
   /**
-   * Returns the target clusters of Links that select members, and are served or about to be served. These clusters need
-   * not be among {@link parties} yet (rule I6). Suspended and invalid Links do not count.
+   * Returns these target clusters, even if they are not among {@link parties} yet (rule I6):
+   * - The cluster of each Link that selects members, and that is served by its present spec or will be. These Links do
+   *   not count: suspended and invalid Links, Links that do not have the cluster that they name (rule E9), and Links
+   *   that a suspended Link keeps from leaving their former cluster (`FormerClusterSuspended`).
+   * - The cluster that the Lease of a Link records, if the Link is not suspended, and is invalid or exchanges clusters
+   *   with other Links. The cluster is returned until it is known whether the Link can be served by a former spec,
+   *   because that spec might select members.
    */
   readonly selecting: () => Iterable<string>;
 }
@@ -58,9 +66,10 @@ export interface FederationOptions extends Participants {
     readonly source: Pick<SourceStores, 'federation' | 'federations' | 'namespaces' | 'ownedBy' | 'isTaken'>;
   };
   /**
-   * Time until a key is reconciled again, in milliseconds, while its federated Service is kept without members
-   * ({@link FederationDecision.awaited}), or keeps naming this operator only because a target might have a member
-   * ({@link FederationDecision.isUnsure}).
+   * How long the controller waits before it reconciles a key again, in milliseconds, in two cases:
+   * - The federated Service is kept without members ({@link FederationDecision.awaited}).
+   * - The federated Service keeps naming this operator only because a target might have a member
+   *   ({@link FederationDecision.isUnsure}).
    */
   readonly awaitedRetryMs: number;
 }
@@ -84,8 +93,8 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Reports whether all targets' Services of a key have joined, by the statuses last reported. Services without a
-   * status do not count. False if no target's Service has a status.
+   * Reports whether all targets' Services of a key have joined, according to the statuses last reported. Services
+   * without a status do not count. False if no target's Service has a status.
    */
   isSettled(key: string): boolean {
     return this.#settled.has(key);
@@ -188,8 +197,9 @@ export class FederationDerivation implements Derivation<ObservedFederation, Fede
   }
 
   /**
-   * Forgets the answers about a key from those targets that have no Service that could be a member ({@link hasLeft}).
-   * Called after a pass without errors. A later removal of a membership then needs a new answer.
+   * Forgets what a target has answered about a key, for each target that is known to have no Service that could be a
+   * member ({@link hasLeft}). Called after a pass without errors. A later removal of a membership then needs a new
+   * answer.
    */
   #forgetAnswers(key: string, { targets }: ObservedFederation): void {
     for (const each of targets) {
@@ -224,8 +234,8 @@ export const isOfFederation = (object: KubeObject): boolean =>
  * Returns the observed state of a cluster that has or might have a Link, but does not take part through a session.
  * Nothing is known about its member.
  * @param seniority age and name of the Link that has or names the cluster. Without such a Link, the cluster comes
- *   before all other targets. If its unknown member is then the first member, the labels and ports of the federated
- *   Service stay as they are (rule I6)
+ *   before all other targets. If its unknown member is then the first member, the labels, annotations and ports of an
+ *   existing federated Service stay as they are (rule I6)
  */
 export const unknownParty = (
   cluster: string,

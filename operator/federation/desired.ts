@@ -138,9 +138,10 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
 }
 
 /**
- * Returns the federated Service without members. A Service in gateway mode keeps that mode while this operator holds
- * the Lease of local memberships. Otherwise the Service stays or becomes flat, with an empty list of members: Linkerd's
- * local service mirror deletes a federated Service that has no list (rule I7).
+ * Returns the federated Service without members:
+ * - In gateway mode, if that is its present mode, and this operator holds the Lease of local memberships.
+ * - In flat mode in all other cases, with an empty list of members. Without that Lease, the list is needed: Linkerd's
+ *   local service mirror deletes a federated Service that has no list (rule I7).
  */
 function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;
@@ -158,9 +159,10 @@ function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[
 }
 
 /**
- * Returns the rendered Service with the labels and annotations of the existing Service. These stay, whoever wrote them,
- * because the first member decides about them, and its membership stays as it is (rules I3, I6). Only the membership
- * annotations are those of the rendered Service: existing ones that are not rendered are removed.
+ * Returns the rendered Service with the labels and annotations of the existing Service. Used if the membership of the
+ * first member stays as it is: labels and annotations come from the first member (rule I3), so they stay too, whoever
+ * wrote them (rule I6). Only the membership annotations are those of the rendered Service: existing ones that are not
+ * rendered are removed.
  */
 function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
   const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;
@@ -176,7 +178,7 @@ function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service
 
 /**
  * Returns a list with the namespace if it is missing and must be created for the Service of a target, even if that
- * Service does not join. Otherwise the list is empty.
+ * Service does not join. The list is empty in all other cases.
  */
 function namespacesOf({ namespace, namespaceState, targets }: ObservedFederation): readonly Desired[] {
   const creator = namespaceState === 'missing' ? targets.find(createsNamespace) : undefined;

@@ -1,8 +1,8 @@
 /**
  * The source cluster as a party of federated Services (rules I1, I5, I7). The Services that `--federated-selector`
- * selects are read like those of a target, with their slices. This operator writes their memberships in flat mode only
- * while it holds the Lease of local memberships, in gateway mode also without it. Without a selector, no local Service
- * joins, and the Lease is not acquired.
+ * selects are read like those of a target, with their slices. In flat mode, this operator writes their memberships only
+ * while it holds the Lease of local memberships. In gateway mode, it writes them even without the Lease. Without a
+ * selector, no local Service joins, and the Lease is not acquired.
  */
 import { parseSelectorText, type Selector } from '../../crds/selector.ts';
 import { localMember, NO_LOCAL_MEMBER, observeLocalMember } from './observe.ts';
@@ -54,10 +54,11 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   /**
-   * Reports whether a write is allowed now. While this operator counts as the holder of the Lease of local memberships,
-   * it must also certainly hold the Lease at this moment. Otherwise all writes are allowed, because they were decided
-   * without the Lease: when the operator notices the loss of the Lease, it interrupts the reconciles that were decided
-   * under the Lease.
+   * Reports whether a write is allowed now:
+   * - While this operator counts as the holder of the Lease of local memberships, a write is allowed only if the
+   *   operator certainly holds the Lease at this moment.
+   * - While it does not count as the holder, every write is allowed, because the write was decided without the Lease.
+   *   Reconciles decided under the Lease were interrupted when the operator noticed that the Lease was lost.
    */
   readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
 

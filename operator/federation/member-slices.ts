@@ -91,9 +91,11 @@ function podRef(ref: unknown): LocalEndpoint['targetRef'] {
 
 /**
  * Returns the existing slices of those members for which the construct renders none:
- * - If the Service of a target is not known or is too large, its slices get the present state of the gateway
- *   ({@link refreshedSlices}).
- * - If the knowledge of a target is `anothers`, or no address of its gateway is known, its slices stay unchanged.
+ * - If this operator does not hold the Lease of the Link of a target (`knowledge` is `anothers`), the target's slices
+ *   stay unchanged.
+ * - If the Service of any other target is not known or is too large, the target's slices get the present state of its
+ *   gateway ({@link refreshedSlices}).
+ * - If neither the gateway of a target nor its slices have an address, the target's slices stay unchanged.
  * - If the Service or the slices of the local member are not known, its slices stay unchanged.
  */
 export function retainedSlices(
@@ -113,10 +115,10 @@ export function retainedSlices(
 }
 
 /**
- * Returns the existing slices of targets whose Services are not known, and which are not among the members: an
- * annotation that somebody else wrote makes the federated Service flat, and hides these slices. They are memberships
- * all the same (rule I6), and lead to their targets again once the annotation is gone. They get the present state of
- * their gateways ({@link refreshedSlices}).
+ * Returns the existing slices of those targets that are not among the members, and whose Services are not known. Such
+ * slices exist, for example, if an annotation that somebody else wrote makes the federated Service flat, and so hides
+ * the slices from Linkerd. The slices are memberships all the same (rule I6), and lead to their targets again once the
+ * annotation is gone. They get the present state of the gateways of their targets ({@link refreshedSlices}).
  */
 export const hiddenSlices = (
   observed: ObservedFederation,
@@ -129,8 +131,8 @@ export const hiddenSlices = (
 };
 
 /**
- * Returns all existing slices. The slices of a target get the present state of its gateway ({@link refreshedSlices}),
- * unless the knowledge of the target is `anothers`.
+ * Returns all existing slices. The slices of a target get the present state of its gateway ({@link refreshedSlices}).
+ * If this operator does not hold the Lease of the target's Link (`knowledge` is `anothers`), they stay unchanged.
  */
 export function followingGateways(observed: ObservedFederation): readonly (EndpointSlice | ApiJson)[] {
   // For a cluster whose Lease somebody else might hold, nothing is written (rule H1).
@@ -146,7 +148,8 @@ export function followingGateways(observed: ObservedFederation): readonly (Endpo
  * Returns the manifests with some slices added that are due to be deleted: existing slices that the manifests lack,
  * that belong to a target with a dead gateway, and that still list ready endpoints. These slices are written as not
  * ready first (rule F3), because their deletion might have to wait until another object of the same Service can be
- * written. If any slice is added, the manifests are marked as partial.
+ * written. Slices that `follow` returns unchanged are not added. If any slice is added, the manifests are marked as
+ * partial.
  * @param existing all existing slices
  * @param follow returns all existing slices, those of the given targets with the present state of their gateways
  */
@@ -180,11 +183,12 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 
 /**
  * Returns existing slices of one target with the present addresses, port, identity and readiness of its gateway (rules
- * C1, I6). If the Link no longer has a gateway, no endpoint is ready. The slices stay unchanged if none of them has
- * endpoints, if no address is known, or while it is not known whether there is a gateway.
- * @param of names that are not read from the labels of the slices, because somebody might have removed the labels:
- *   `service` is the name of the Service that the slices belong to, and `slicePrefix` is how the names of the slices
- *   begin
+ * C1, I6). If the Link no longer has a gateway, no endpoint is ready. The slices stay unchanged in these cases:
+ * - None of the slices has endpoints.
+ * - Neither the gateway nor the slices that lead to it have an address.
+ * - It is not known whether the Link has a gateway.
+ * @param of `service` is the name of the Service that the slices belong to, and `slicePrefix` is how the names of the
+ *   slices begin. Neither is read from the labels of the slices, because somebody might have removed the labels
  */
 export function refreshedSlices(
   { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
@@ -223,8 +227,10 @@ export function refreshedSlices(
 /**
  * Returns the addresses, port and identity of a gateway, whether the gateway is alive, and the endpoints (`listed`) of
  * the existing slices. If no address of the gateway is known, its addresses, port and identity are taken from the
- * slices. While the probe has no verdict, the gateway counts as alive if all listed endpoints are ready. If no
- * endpoints are listed, the last earlier verdict counts. Without any verdict, the gateway counts as alive.
+ * slices. While the probe has no verdict, the first of these cases that applies decides whether the gateway is alive:
+ * - The slices list endpoints: it is alive if all of them are ready.
+ * - An earlier verdict is known: the last one counts.
+ * - Neither is the case: it is alive.
  */
 function liveOf(
   gateway: GatewayTarget['gateway'],

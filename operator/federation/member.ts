@@ -9,12 +9,15 @@ export interface Member {
   /** The target cluster; undefined for the local cluster. */
   readonly target: TargetParty | undefined;
   /**
-   * The Service that joins. Undefined if the membership stays as it is: the Service is not known or is too large (see
-   * `kept`), or another operator or controller decides about the membership.
+   * The Service that joins. Undefined if the membership stays as it is, for one of these reasons:
+   * - The Service is not known.
+   * - The Service is too large (see `kept`).
+   * - This operator does not hold the Lease under which the membership is written (`Knowledge` is `anothers`).
    */
   readonly service: Service | undefined;
   /**
-   * Why the membership stays as it is although the Service is known. @default - the Service is not known, or it joins
+   * Why the membership stays as it is although this operator knows the Service and holds the Lease of the membership.
+   * @default - the Service joins or is not known, or this operator does not hold that Lease
    */
   readonly kept?: Refusal;
   /** Note for the status: which ports of the federated Service the member lacks. */

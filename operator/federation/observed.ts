@@ -42,14 +42,16 @@ export interface TargetParty extends Party {
    */
   readonly seniority: Seniority;
   /**
-   * Whether the cluster might have a member as long as its `knowledge` is not `known`. True if the cluster does not
-   * take part through a session. Also true if its Link selects members, and nobody else is known to hold the Link's
-   * Lease.
+   * Whether the cluster might have a member. This counts only while its `knowledge` is not `known`.
+   * - True if the cluster does not take part through a session.
+   * - True if a session serves a Link that selects members, and nobody else is known to hold the Link's Lease.
+   * - False in all other cases.
    */
   readonly mayHaveMember: boolean;
   /**
-   * Whether the cluster is known to belong to this operator: it takes part through a session, or a Link has named it or
-   * a Lease has recorded it since the operator started. If not, the cluster might belong to another operator.
+   * Whether the cluster is known to belong to this operator: it takes part through a session, or a Link of this
+   * operator has named it or a Lease has recorded it since the operator started. If false, the cluster might belong to
+   * another operator.
    * @default true
    */
   readonly isLinked?: boolean;
@@ -64,7 +66,7 @@ export interface TargetParty extends Party {
   /** Whether this member is within the Link's limit on the number of members (rule E10). */
   readonly isAdmitted: boolean;
   /**
-   * Whether the Link's limit on namespaces (rule E10) allows the namespace to be created for this Service. True also if
+   * Whether the Link's limit on namespaces (rule E10) allows the namespace to be created for this Service. Also true if
    * the namespace need not be created. @default true
    */
   readonly isNamespaceAdmitted?: boolean;
@@ -98,7 +100,7 @@ export interface LocalParty extends Party {
 }
 
 export interface ObservedFederation {
-  /** Namespace and name of the Services that join. */
+  /** Namespace and name that the Services, members or not, have in all clusters. */
   readonly namespace: string;
   readonly name: string;
   readonly namespaceState: KnownNamespace;
@@ -108,14 +110,14 @@ export interface ObservedFederation {
    * The target clusters, in any order, each once:
    * - clusters that take part through a session;
    * - clusters with a membership, or with slices of the federated Service, that have or might have a Link;
-   * - clusters whose Link selects members and is about to be served.
+   * - clusters without a session whose Link selects members, or might select them (`Participants.selecting`).
    */
   readonly targets: readonly TargetParty[];
   /** The existing Service with the name of the federated Service, whoever owns it; absent if there is none. */
   readonly live: Service | undefined;
   /**
-   * Slices that belong to this federated Service by their labels. If the label that names the Service is missing, the
-   * name of the slice counts instead.
+   * Slices that belong to this federated Service according to their labels. If the label that names the Service is
+   * missing, the name of the slice counts instead.
    */
   readonly slices: readonly EndpointSlice[];
   /** Slices that others have made for the federated Service, if the Service is ours. @default - none */

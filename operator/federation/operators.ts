@@ -35,11 +35,13 @@ export function operatorOf(live: Service | undefined, { own, isGone }: Operators
 export type Standing = 'own' | 'shared' | 'another' | 'none';
 
 /**
- * Returns who serves a federated Service. If the Service names an operator, the result is `own` or `another`. Otherwise
- * the first of the cases below that applies decides. A cluster is "listed" if its Service is a member, or if existing
- * slices of the federated Service belong to it. A target is "linked" unless it seems to belong to another operator
- * (`TargetParty.isLinked` is false).
- * - `own`: a target has a selected Service of that name, or a linked target is listed.
+ * Returns who serves a federated Service. If the Service names this operator, the result is `own`. If it names another
+ * operator, the result is `another`, unless the namespace of that operator is certainly gone ({@link operatorOf}).
+ *
+ * In all other cases, the first case of the list below that applies decides. A cluster is "listed" if its Service is a
+ * member, or if existing slices of the federated Service belong to it. A target is "linked" unless it seems to belong
+ * to another operator (`TargetParty.isLinked` is false).
+ * - `own`: a target has a selected Service of this namespace and name, or a linked target is listed.
  * - `none`: a target is listed, but no linked target is.
  * - `shared`: the local cluster is listed, or has a selected Service. All operators know the local cluster.
  * - `own`: a linked target might have a member ({@link mayYetHaveMember}).
@@ -100,9 +102,10 @@ export function markOf(
 }
 
 /**
- * Returns the desired Service with the mark of this operator added or removed. Other objects, and a Service that stays
- * as it is, are returned unchanged. A missing mark alone causes no write while the Service has members: the members
- * show who serves the Service, and Linkerd's controllers would remove the mark each time.
+ * Returns the desired federated Service with the mark of this operator (if `isOurs`) or without any mark. Other
+ * objects, and a Service that stays as it is, are returned unchanged. A missing mark alone causes no write while the
+ * Service has members: the members show who serves the Service, and Linkerd's controllers would remove the mark each
+ * time.
  */
 export function marked(
   { live, operators }: ObservedFederation,

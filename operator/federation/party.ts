@@ -57,8 +57,8 @@ export interface FederationParty extends Participant<TargetParty> {
 /** The controller of federated Services, as the parties see it. */
 export interface Federation {
   /**
-   * Returns the keys that are being reconciled, and by whose latest decision the target cluster has a member. That
-   * membership might have been written already, although the stores do not show it yet.
+   * Returns the keys that are being reconciled and whose latest decision gives a target cluster a membership. The
+   * membership might already have been written although the stores do not show it yet.
    */
   underWayOf(cluster: string): readonly string[];
   /**
@@ -67,8 +67,8 @@ export interface Federation {
    */
   join(party: FederationParty): void;
   /**
-   * Ends the participation of a cluster. Its memberships stay if the cluster has a Link, or might have one. Otherwise
-   * they are removed.
+   * Ends the participation of a cluster. Its memberships stay if the cluster has a Link, or might have one. They are
+   * removed if the cluster certainly has no Link.
    */
   leave(cluster: string): void;
   /**

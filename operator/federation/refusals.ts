@@ -1,6 +1,6 @@
 /**
- * Reasons why a Service does not join a federated Service. They concern the Service itself, the mode, or all Services
- * of the same namespace and name (rules I1, I4, I5). Pure.
+ * Reasons why a Service does not join a federated Service. They concern the Service itself, the mode, all Services of
+ * the same namespace and name (rules I1, I4, I5), or the limits of the Link (rule E10). Pure.
  */
 import { FederatedService, type MirrorMode, renderOf } from '../../constructs/rendered/index.ts';
 import { isServiceName } from '../../crds/names.ts';
@@ -147,7 +147,8 @@ export const BEYOND_LIMIT = refused(
 );
 
 /**
- * Refusal of a Service that is too large to join. If the Service is already a member, its membership stays as it is.
+ * Refusal of a Service that is too large to join: if it joined, the objects that are written for the Link would exceed
+ * the limit on written bytes (rule E10). If the Service is already a member, its membership stays as it is.
  */
 export const TOO_LARGE = refused(
   'LimitExceeded',

@@ -1,8 +1,8 @@
 /**
  * Reports whether local Services that are selected join their federated Services (rule I8): as Events on these
  * Services, log lines and a metric, because no Link has a status for these Services. A Service that was already
- * selected when the operator started is assumed to have joined, so that a restart reports only Services that cannot
- * join.
+ * selected when the operator started is assumed to have joined, so that after a restart, Events and log lines report
+ * such a Service only if it cannot join. The metric counts it in either case.
  */
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics/index.ts';
@@ -29,9 +29,9 @@ export class LocalReport {
   readonly #states = new Map<string, State>();
   readonly #counts: Record<State, number> = { joined: 0, refused: 0 };
   /**
-   * Text last reported for each selected Service, by key: reason and message, or an empty text if the Service has
-   * joined. Services that were selected when the operator started begin with an empty text: they are assumed to have
-   * joined.
+   * Text last reported for each selected Service. The text consists of reason and message, and is empty if the Service
+   * has joined. Services that were selected when the operator started begin with an empty text, because they are
+   * assumed to have joined. Key: `namespace/name` of the Service.
    */
   readonly #known = new Map<string, string>();
 

@@ -229,8 +229,8 @@ export class SessionParty implements FederationParty, AspectListener {
 }
 
 /**
- * Returns the keys of the federated Services that have a membership of this cluster, except federated Services that
- * other operators serve (rule I9).
+ * Returns the keys of the federated Services that have a membership of this cluster, except those that name another
+ * operator (rule I9). The name of an operator whose namespace is certainly gone does not count ({@link operatorOf}).
  */
 export function ownMembershipsOf(
   cluster: string,

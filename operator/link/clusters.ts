@@ -34,13 +34,16 @@ const CONCURRENCY = 8;
 
 export interface ClustersOptions {
   readonly env: Environment;
-  /** All Links as last read, by name. */
+  /** All Links as last read. Key: name of the Link. */
   readonly reads: ReadonlyMap<string, LinkRead>;
-  /** The cluster that each Link's Lease records, by the Link's name. */
+  /** The cluster that each Link's Lease recorded when the operator started. Key: name of the Link. */
   readonly served: Served;
-  /** Creates the {@link Link} of this name, which is used until the Link is deleted. */
+  /** Creates a {@link Link} with this name. It is used until the Link of this name is deleted. */
   readonly makeLink: (name: string) => Link;
-  /** Returns a Secret in the Links' namespace. */
+  /**
+   * Returns a credentials Secret in the Links' namespace. Undefined if no Secret of the credentials type has this name,
+   * or if the setting `credentialsSecrets` is set and does not list the name.
+   */
   readonly secretOf: SessionsOptions['secretOf'];
 }
 
@@ -55,7 +58,11 @@ export class Clusters {
   readonly #met = new Set<string>();
   /** Clusters whose removal ended incomplete: objects that cannot be read yet might be left. */
   readonly #incomplete = new Set<string>();
-  /** Clusters of Links that would be served by the spec on their Leases, and whose Leases turned out to record none. */
+  /**
+   * Clusters that got no session, because the Link that has the cluster could be served only by the spec that its Lease
+   * records, and the Lease recorded no such spec. The Link was invalid, or counted as invalid because it exchanged
+   * clusters with other Links (exchanged.ts).
+   */
   readonly #withoutSpec = new Set<string>();
   /** Number of calls of {@link moreReadable}. It shows whether more became readable while a removal ran. */
   #growths = 0;
@@ -109,9 +116,9 @@ export class Clusters {
   }
 
   /**
-   * Adds the records of Leases that were not known before, for example after a restore of the source cluster from a
-   * backup. Reconciles the clusters of these records, so that mirrors without a Link are removed (rule E5).
-   * @param served cluster that each Lease records now, by the Link's name
+   * Adds the record of each Lease whose record was not known before, for example after a restore of the source cluster
+   * from a backup. Reconciles the clusters of the added records, so that mirrors without a Link are removed (rule E5).
+   * @param served the cluster that each Lease records now. Key: name of the Link
    */
   recall(served: Served): void {
     for (const cluster of this.#records.recall(served)) this.add(cluster);
@@ -138,8 +145,8 @@ export class Clusters {
   }
 
   /**
-   * Reports whether Links are known, but no Link has named this cluster, and no Lease has recorded it, since the
-   * operator started.
+   * Returns true if at least one Link is known, and since the operator started, no Link has named this cluster and no
+   * Lease has recorded it.
    */
   isStranger(cluster: string): boolean {
     return this.#options.reads.size > 0 && !this.#met.has(cluster);
@@ -154,9 +161,11 @@ export class Clusters {
   }
 
   /**
-   * Returns what the session of a cluster knows of a target Service. If a Link is to be served for the cluster, but no
-   * session serves it yet, returns {@link NOTHING_KNOWN}. Undefined if no session serves a Link for the cluster, and
-   * none is to be served for it.
+   * Returns what is known of a target Service:
+   * - If a session serves a Link for the cluster: what the session knows.
+   * - If no session does, but a Link is to be served for the cluster, or might be ({@link Clusters.#mayResume}):
+   *   {@link NOTHING_KNOWN}.
+   * - In all other cases: undefined.
    * @param key `namespace/name` of the target Service
    */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
@@ -173,16 +182,16 @@ export class Clusters {
   }
 
   /**
-   * Clusters with a Link that is to be served and selects members of federated Services, or might select them
-   * ({@link Clusters.#mayResume}).
+   * Clusters with a Link that selects members of federated Services, and is to be served by its present spec. Also
+   * includes each cluster for which it is not known yet what its Link selects ({@link Clusters.#mayResume}).
    */
   get selecting(): readonly string[] {
     return [...selectingClusters(this.#options.reads, this.#records.served), ...this.#resuming()];
   }
 
   /**
-   * Clusters with a Link that is to be served and imports the target's ServiceExports, or might import them
-   * ({@link Clusters.#mayResume}).
+   * Clusters with a Link that imports the target's ServiceExports, and is to be served by its present spec. Also
+   * includes each cluster for which it is not known yet whether its Link imports them ({@link Clusters.#mayResume}).
    */
   get importing(): readonly string[] {
     return [...importingClusters(this.#options.reads, this.#records.served), ...this.#resuming()];
@@ -193,9 +202,15 @@ export class Clusters {
   }
 
   /**
-   * Reports whether an invalid Link, or one that exchanges clusters with others, might be served again by the spec that
-   * its Lease records. True until the Lease has been read, after a restart for example: until then, nobody knows what
-   * the Link selects.
+   * Reports whether the operator still has to find out how to serve the Link that has a cluster. This is so if all of
+   * these are true, for example after a restart:
+   * - The Link is invalid, or counts as invalid because it exchanges clusters with other Links (exchanged.ts).
+   * - The Link is not suspended.
+   * - The cluster has no session.
+   * - The Lease of the Link has not been read yet.
+   *
+   * Until the Lease has been read, it is not known what the Link selects: the Lease might record a spec by which the
+   * Link is served again (rule E7).
    */
   #mayResume(cluster: string): boolean {
     const isRead = this.#sessions.get(cluster) !== undefined || this.#withoutSpec.has(cluster);
@@ -322,9 +337,11 @@ export class Clusters {
   }
 
   /**
-   * Serves an invalid Link, or one that exchanges clusters with others, by the spec that its Lease records. The Link
-   * was served by that spec before a restart (rule E7). Starts no session if the Lease records no such spec.
-   * @returns false if the decision about the cluster changed while the Lease was read, or if the signal aborted
+   * Serves a Link by the spec that its Lease records: the spec by which the Link was last served, for example before a
+   * restart (rule E7). Used for a Link that is invalid, or that counts as invalid because it exchanges clusters with
+   * other Links (exchanged.ts). Starts no session if the Lease records no such spec.
+   * @returns false if the Link, or the decision about the cluster, changed while the Lease was read, or if the signal
+   *   aborted. True in all other cases, even if no session was started
    */
   async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {
     const last = await this.#records.lastServed(link, cluster, signal);
@@ -363,6 +380,7 @@ export class Clusters {
   }
 
   #remove(cluster: string, name: string): void {
+    this.#withoutSpec.delete(cluster);
     const removal = this.#sessions.remove(cluster, name);
     const growths = this.#growths;
     void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
@@ -402,10 +420,11 @@ export class Clusters {
   }
 
   /**
-   * Reports whether the Lease of a Link still records a former cluster. If so, enqueues the former cluster. The Link
-   * can be served for the given cluster only once its Lease no longer records the former one. The record is dropped
-   * when the mirrors of the former cluster have been removed, as far as they can be read, or when another Link has the
-   * former cluster or keeps its mirrors.
+   * Reports whether a Link must wait before it can be served for a cluster, because its Lease still records a former
+   * cluster. If the Link must wait, enqueues the former cluster. The record of the former cluster is dropped in each of
+   * these cases:
+   * - The mirrors of the former cluster have been removed, as far as they can be read.
+   * - Another Link has the former cluster, or keeps the mirrors of the former cluster.
    */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
@@ -415,14 +434,16 @@ export class Clusters {
   }
 
   /**
-   * Deletes Leases of other Links that record a cluster, because the cluster has a new Link. A Lease that somebody else
-   * holds stays. Which of the other Leases are deleted depends on the session of the cluster:
-   * - If there is no session, or if the session holds its Lease or has held it: all of them. The session's Lease then
-   *   records the cluster.
+   * Deletes the Leases that record a cluster, but belong to Links other than the one that has the cluster now. A Lease
+   * that somebody else holds stays, but its record no longer counts. Which of these Leases are deleted depends on the
+   * session of the cluster:
+   * - If there is no session: all of them.
+   * - If the session holds its Lease or has held it: all of them, because the session's Lease records the cluster.
    * - If the session has not held its Lease yet, and somebody else holds that Lease: only the Leases of Links that name
    *   a different cluster now. These Links cannot be served until their Leases stop recording this cluster.
-   * - Otherwise: none yet, so that an operator that restarts always finds a record of the cluster.
-   * @param owner name of the new Link
+   * - If the session has not held its Lease yet, and nobody else is known to hold it: none yet, so that an operator
+   *   that restarts always finds a record of the cluster.
+   * @param owner name of the Link that has the cluster now
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     const work = this.#sessions.get(cluster);
@@ -433,7 +454,7 @@ export class Clusters {
       return isRecorded || (isAnothers && named !== undefined && named !== cluster);
     };
     for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) {
-      // The status of the other Link lists mirrors that belong to the new Link now.
+      // The status of the other Link lists mirrors that belong to the owner now.
       this.#links.get(name)?.cleared();
       this.#enqueue(name);
     }

@@ -1,8 +1,8 @@
 /**
- * Finds Links that exchange clusters, for example by one `kubectl apply`: each names the cluster that the Lease of
- * another Link records. No Lease can give up its record before another Link has the recorded cluster, so these Links
- * would wait for each other for ever. The operator therefore treats each of them like an invalid Link, and serves it by
- * its former spec (rule E9). Pure.
+ * Finds Links that exchange clusters. Each of these Links names the cluster that the Lease of another one records, for
+ * example after one `kubectl apply` of them all. Each Lease must keep its record until another Link has the recorded
+ * cluster, so these Links would wait for each other for ever. The operator therefore treats each of them like an
+ * invalid Link, and serves it by its former spec (rule E9). Pure.
  */
 
 /** The fields of a Link that decide which cluster the Link has. */
@@ -13,8 +13,8 @@ interface Assigned {
 }
 
 /**
- * Returns the cluster that the Lease of a valid Link records, if the Link names another cluster now; otherwise
- * undefined.
+ * Returns the cluster that the Lease of a valid Link records, if the Link names another cluster now. Undefined in all
+ * other cases, for example if the Link is invalid.
  */
 export function formerCluster({ name, settings }: Assigned, served: ReadonlyMap<string, string>): string | undefined {
   const former = served.get(name);
@@ -22,10 +22,10 @@ export function formerCluster({ name, settings }: Assigned, served: ReadonlyMap<
 }
 
 /**
- * Reports whether a Link exchanges clusters with others, so that it waits for itself. A Link that leaves a cluster
- * waits for the Link that is to have this cluster. That Link might leave a cluster too, and wait for a third Link, and
- * so on.
- * @param served the target cluster that the Lease of each Link records, by the name of the Link
+ * Reports whether a Link exchanges clusters with other Links, and so would wait for itself. A Link that leaves a
+ * cluster waits for the Link that is to have this cluster. That Link might leave a cluster too, and wait for a third
+ * Link, and so on. A suspended Link waits for no other.
+ * @param served the target cluster that the Lease of each Link records. Key: name of the Link
  * @param ownerOf returns the Link that is to have a cluster
  */
 export function isExchanged<L extends Assigned>(

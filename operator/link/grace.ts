@@ -42,9 +42,9 @@ export class Grace {
   /** When each cluster was first found to have no Link, on the monotonic clock. */
   readonly #goneMs = new Map<string, number>();
   /**
-   * Clusters whose Leases have shown that a person removed their Link with `linkspan unlink`. The operator remembers
-   * these clusters, because a session renews the Lease when it ends, and a renewed Lease no longer shows who removed
-   * the Link.
+   * Clusters whose Link a person has removed with `linkspan unlink`, as the Link's Lease has shown. The operator
+   * remembers these clusters, because a session renews the Lease when it ends, and a renewed Lease no longer shows who
+   * removed the Link.
    */
   readonly #unlinked = new Set<string>();
 
@@ -58,7 +58,7 @@ export class Grace {
    * Returns the time until a cluster without a Link must be checked again, in milliseconds; 0 if its mirrors can be
    * removed now.
    * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. Its argument
-   *   `goneMs` is the time at which the Link was found to be deleted, in milliseconds since the epoch
+   *   `goneMs` is the time at which the cluster was first found to have no Link, in milliseconds since the epoch
    * @throws ApiError or ConnectionError if the API server does not answer
    */
   async leftMs(

@@ -1,9 +1,10 @@
 /**
  * Keeps the mirrors of a cluster for an invalid Link that names the cluster and whose Lease records no cluster (rule
- * E9). The mirrors were made for a former Link, which is deleted or names another cluster now, and no other Link has
- * the cluster. The Lease of the invalid Link then records the cluster, so that the former Link can be served for
- * another one. When the invalid Link becomes valid, its session uses these mirrors instead of new ones. When the
- * invalid Link is deleted, the mirrors are removed.
+ * E9). The mirrors were made for a former Link, which is deleted or names another cluster now. No other Link has the
+ * cluster. Once this operator holds the Lease of the invalid Link, that Lease records the cluster. The Lease of the
+ * former Link need not record it any more, so the former Link can be served for the cluster that it names now. When the
+ * invalid Link becomes valid, its session uses these mirrors instead of new ones. When the invalid Link is deleted, the
+ * mirrors are removed.
  */
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/manifests.ts';
@@ -47,8 +48,8 @@ export class Keeping {
   }
 
   /**
-   * Acquires the Lease of the invalid Link, and deletes the probe Service of the former Link. The former Link might
-   * need the name of its probe Service again when it is served for another cluster.
+   * Starts the session: it acquires the Lease of the invalid Link, and then deletes the probe Service of the former
+   * Link. The former Link might need the name of its probe Service again when it is served for another cluster.
    */
   start(): void {
     const { source, log } = this.#env;

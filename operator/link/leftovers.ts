@@ -1,7 +1,7 @@
 /**
- * Removes from the source cluster what is left of a target cluster that no longer has a Link: mirrors, memberships of
- * federated Services, and parts in ServiceImports (rule E5). The removal runs under the Lease of the Link that the
- * mirrors were written for. After a restart, such Leases are the only record of leftovers.
+ * Removes from the source cluster what is left of a target cluster that no longer has a Link: mirrors, the probe
+ * Service, memberships of federated Services, and parts in ServiceImports (rule E5). The removal runs under the Lease
+ * of the Link that the mirrors were written for. After a restart, such Leases are the only record of leftovers.
  */
 import { aborted, untilAborted } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
@@ -24,8 +24,8 @@ import { WriteLease } from './lease/write-lease.ts';
 const POLL_MS = 100;
 
 /**
- * Time after which leftovers are listed again, in milliseconds, if they could not be listed, or if the watches do not
- * yet show everything that was listed.
+ * How long to wait before leftovers are listed again, in milliseconds. Used if they could not be listed, or if the
+ * watches do not yet show everything that was listed.
  */
 const RETRY_MS = 2_000;
 
@@ -34,7 +34,8 @@ const MAX_NAMED = 10;
 
 /**
  * Result of a removal:
- * - `complete`: nothing is left. The Lease is deleted; if it cannot be deleted, it expires.
+ * - `complete`: nothing is left, except in namespaces that mirrors are not written to. The Lease is deleted; if it
+ *   cannot be deleted, it expires.
  * - `incomplete`: the Lease stays, because namespaces that cannot be read might hold more mirrors, or because parts in
  *   ServiceImports cannot be read.
  * - `interrupted`: the check for leftovers must be made again, because the source cluster might have been restored from
@@ -82,9 +83,8 @@ export class Removal {
   }
 
   /**
-   * Returns findings for the status of the present Link with the name {@link link}. This Link, or an earlier Link of
-   * the same name, named the cluster of this removal before. The present Link is not served before this removal has
-   * ended.
+   * Returns findings for the status of the Link that is called {@link link} now. Earlier, this Link, or a Link that had
+   * the same name, named the cluster of this removal. The Link is not served until this removal has ended.
    */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which a Link of this name left, are being removed first`;

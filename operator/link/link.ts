@@ -42,8 +42,8 @@ export interface LinkOptions {
 /** The part of a session that the status of its Link needs. */
 export interface LinkWork {
   /**
-   * Cluster of the session. It is the cluster that the Link names, or one that the Link, or an earlier Link of the same
-   * name, named before.
+   * Cluster of the session: the cluster that the Link names now, or one that was named earlier by this Link, or by a
+   * Link that had the same name.
    */
   readonly cluster: string;
   findings(): SessionFindings;
@@ -60,8 +60,8 @@ export class Link implements LinkReport {
   #cluster = '';
   #work: LinkWork | undefined;
   /**
-   * Whether the mirrors that the status lists have been removed, or belong to another Link now, and no session has
-   * reported mirrors since.
+   * True from a call of {@link cleared} until a session reports mirrors. During this time, the status must list no
+   * mirrors, because those that it listed have been removed, or belong to another Link.
    */
   #isCleared = false;
 
@@ -94,7 +94,7 @@ export class Link implements LinkReport {
 
   /**
    * Sets the condition `Accepted`. A new refusal is logged and becomes an Event.
-   * @param cluster cluster that the Link names; undefined if the Link is invalid
+   * @param cluster the cluster that the Link names; undefined if the Link is invalid
    */
   accept(accepted: Verdict, cluster: string | undefined): void {
     this.#cluster = cluster ?? '';
@@ -122,8 +122,8 @@ export class Link implements LinkReport {
   }
 
   /**
-   * Called when the mirrors of a former cluster have been removed, or belong to another Link now. The former cluster is
-   * one that this Link, or an earlier Link of the same name, named before.
+   * Called when the mirrors of a former cluster have been removed, or belong to another Link now. Earlier, this Link,
+   * or a Link that had the same name, named the former cluster.
    */
   cleared(): void {
     this.#isCleared = true;

@@ -37,7 +37,8 @@ export interface LinkRead {
 
 /**
  * The target cluster that the Lease of each Link records, or will record once this operator holds the Lease. The key is
- * the name of the Link, which might be deleted. The Link was last served for this cluster, or keeps its mirrors.
+ * the name of the Link, which might be deleted. The Link was last served for this cluster, or keeps the cluster's
+ * mirrors.
  */
 export type Served = ReadonlyMap<string, string>;
 
@@ -51,11 +52,14 @@ export type Assignment =
    */
   | { readonly do: 'continue'; readonly link: LinkRead }
   /**
-   * No Link has the cluster, but this invalid Link names it: the Link keeps the mirrors that another Link left (rule
-   * E9).
+   * No Link has the cluster, but this invalid Link names it, and its Lease records no cluster: the Link keeps the
+   * mirrors that another Link left (rule E9).
    */
   | { readonly do: 'keep'; readonly link: string }
-  /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
+  /**
+   * No Link has the cluster or keeps its mirrors: the mirrors that were written under this Link's Lease are removed
+   * (rule E5).
+   */
   | { readonly do: 'remove'; readonly link: string }
   /**
    * The cluster must have no session in each of these cases (rule H9). In the first three, `suspended` is the name of
@@ -94,9 +98,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
  * - If no Link keeps the cluster, the oldest valid Link that names it has it, or the first by name if several are
  *   equally old.
  * - An invalid Link has only the cluster that its Lease records. The same holds for a valid Link that exchanges
- *   clusters with others ({@link isExchanged}).
- * - A Link whose former cluster is left to a suspended Link ({@link formerOf}) cannot be served yet. It has the cluster
- *   that it names only if no other Link can be served for that cluster.
+ *   clusters with other Links ({@link isExchanged}).
+ * - A Link cannot be served yet if its {@link Former} cluster prevents this. Such a Link has the cluster that it names
+ *   only if no other Link can be served for that cluster.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links];
@@ -153,9 +157,9 @@ export function seniorityOf(cluster: string, links: Iterable<LinkRead>, served: 
 }
 
 /**
- * The former cluster of a valid Link, if it prevents the Link from being served for the cluster that it names now. A
- * suspended Link leaves the mirrors of the former cluster to another controller. The Lease of the valid Link must go on
- * recording the former cluster, because it might be the only record of these mirrors.
+ * A former cluster that prevents a valid Link from being served for the Link's present cluster. A suspended Link leaves
+ * the mirrors of the former cluster to another controller. The Lease of the valid Link might be the only record of
+ * these mirrors, so it must go on recording the former cluster.
  */
 export interface Former {
   readonly cluster: string;
@@ -164,8 +168,8 @@ export interface Former {
 }
 
 /**
- * Returns the {@link Former} cluster that prevents a valid Link from being served for the cluster that it names.
- * Undefined if there is none, or if the Link is invalid.
+ * Returns the {@link Former} cluster of a valid Link, if it prevents the Link from being served for the Link's present
+ * cluster. Undefined in all other cases, for example if the Link is invalid.
  */
 export function formerOf(link: LinkRead, links: ReadonlyMap<string, LinkRead>, served: Served): Former | undefined {
   const cluster = formerCluster(link, served);
@@ -175,8 +179,8 @@ export function formerOf(link: LinkRead, links: ReadonlyMap<string, LinkRead>, s
 }
 
 /**
- * Returns the suspended Link that has a cluster. If no Link has the cluster, returns a suspended Link that names it and
- * whose Lease records no cluster. Otherwise undefined.
+ * Returns the suspended Link that has a cluster. If no Link has the cluster, returns a suspended Link that names the
+ * cluster and whose Lease records no cluster. Undefined in all other cases.
  */
 function suspendedOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links.values()];
@@ -222,9 +226,9 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
 }
 
 /**
- * Returns the names of other Links whose mirrors might need the same names as the mirrors of this Link. Two mirrors can
- * need the same name if one of the two cluster names ends in `-` followed by the other: for example, `eu-west` and
- * `west` (rule A7).
+ * Returns the names of other valid Links whose mirrors might need the same names as the mirrors of this Link. Two
+ * mirrors can need the same name if one of the two cluster names ends in `-` followed by the other: for example,
+ * `eu-west` and `west` (rule A7). Returns none if this Link is invalid.
  */
 export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
   const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);

@@ -16,7 +16,7 @@ interface ListingEnvironment {
 
 /**
  * Lists Links anew, and reports whether the mirrors of a cluster must stay. They must stay in each of these cases:
- * - A Link has the cluster, or keeps its mirrors.
+ * - A Link has the cluster, or keeps the cluster's mirrors.
  * - A suspended Link names the cluster, and its own Lease records no cluster.
  * - The Lease of a suspended Link records the cluster.
  * - No Lease records the cluster.
@@ -34,8 +34,8 @@ export async function isLinked(
 }
 
 /**
- * Lists Links and Leases anew. Reports whether there are Links, but no Link names this cluster, and no Lease records
- * it. False if there is no Link at all, because all Links might have vanished at once.
+ * Lists Links and Leases anew. Returns true if at least one Link exists, no Link names this cluster, and no Lease
+ * records it. False if there is no Link at all, because all Links might have vanished at once.
  * @throws ApiError or ConnectionError if Links or Leases cannot be listed
  */
 export async function hasNoLink(

@@ -247,7 +247,7 @@ export class Manager {
   }
 
   /**
-   * Returns the cluster that each Link's Lease records, by the Link's name. Leases of deleted Links are included.
+   * Returns the cluster that each Link's Lease records. Key: name of the Link. Leases of deleted Links are included.
    * Undefined if Leases cannot be listed.
    */
   async #findServed(signal: AbortSignal): Promise<Served | undefined> {

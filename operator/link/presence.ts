@@ -13,9 +13,10 @@ import type { SourceNamespaces } from '../source/namespaces.ts';
 /** Time between two checks while Links cannot exist, in milliseconds. */
 const RECHECK_MS = 10_000;
 /**
- * Time in milliseconds after the operator last found that Links cannot exist, or that all Links might have vanished at
- * once. A Link that is found deleted by the end of this time counts as lost together with all others. A Link that is
- * found deleted later counts as deleted by a user.
+ * How long deletions of Links count as part of a common loss, in milliseconds. The time starts when the operator last
+ * found that Links cannot exist, or that all Links might have vanished at once. A Link that is found deleted before the
+ * end of this time counts as lost together with all others. A Link that is found deleted later counts as deleted by a
+ * user.
  */
 const BELATED_MS = 60_000;
 
@@ -27,15 +28,16 @@ export interface PresenceOptions {
   readonly namespace: string;
   readonly namespaces: Pick<SourceNamespaces, 'stateOf'>;
   readonly log: Logger;
-  /** Time for which mirrors stay after Links can exist again, in milliseconds. @default 600000 */
+  /** How long mirrors stay after Links can exist again, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
 }
 
 export class LinkPresence {
   readonly #options: PresenceOptions;
   /**
-   * The last time that the operator found the CRD or the namespace of Links missing or being deleted, or that all Links
-   * might have vanished at once. Whoever manages the Links then needs some time to create them again.
+   * When the operator last found that Links cannot exist, because their CRD or namespace is missing or being deleted,
+   * or that all Links might have vanished at once. From then on, whoever manages the Links has `returnGraceMs` to
+   * create them again.
    */
   readonly #absence: Absence;
   #isReported = false;
@@ -60,11 +62,12 @@ export class LinkPresence {
   }
 
   /**
-   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds. While Links cannot exist, this
-   * is the time until the next check. Otherwise it is 0 in each of these cases:
-   * - The Link counts as deleted by a user, and not as lost together with all others ({@link BELATED_MS}).
-   * - A person has removed the Link with `linkspan unlink`.
-   * - The time for the return of Links is over (`returnGraceMs`).
+   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds:
+   * - While Links cannot exist: the time until the next check.
+   * - While Links can exist: what is left of the time for their return (`returnGraceMs`); 0 in each of these cases:
+   *   - That time is over.
+   *   - The Link counts as deleted by a user, and not as lost together with all others ({@link BELATED_MS}).
+   *   - A person has removed the Link with `linkspan unlink`.
    * @param sinceMs when the cluster was first found to have no Link, on the monotonic clock
    * @param isUnlinked reports whether a person has removed the cluster's Link with `linkspan unlink`. The mirrors of
    *   such a Link stay only while Links cannot exist
@@ -78,7 +81,11 @@ export class LinkPresence {
     return leftMs > 0 && (await isUnlinked()) ? 0 : leftMs;
   }
 
-  /** Asks the API server whether Links can exist, and reports a change. */
+  /**
+   * Asks the API server whether Links can be created, and looks up whether their namespace is known to exist. Links can
+   * exist only if both are true. If they cannot exist, notes this ({@link vanished}). Logs a change.
+   * @returns whether Links can exist
+   */
   async #ask(signal: AbortSignal): Promise<boolean> {
     const { client, resource, namespace, namespaces, log } = this.#options;
     const isServed = (await servedVerbs(client, resource, signal)).includes('create');

@@ -19,13 +19,13 @@ export class Records {
   readonly #env: LeaseEnvironment;
   readonly #served: Map<string, string>;
 
-  /** @param served cluster that each Link's Lease recorded when the operator started */
+  /** @param served the cluster that each Link's Lease recorded when the operator started. Key: name of the Link */
   constructor(served: Served, env: LeaseEnvironment) {
     this.#served = new Map(served);
     this.#env = env;
   }
 
-  /** The cluster that each Link's Lease records, or will record once it is acquired, by the Link's name. */
+  /** The cluster that each Link's Lease records, or will record once the Lease is acquired. Key: name of the Link. */
   get served(): Served {
     return this.#served;
   }
@@ -35,13 +35,15 @@ export class Records {
     this.#served.set(link, cluster);
   }
 
-  /** Forgets which cluster a Link's Lease records. Called when nothing is left of that cluster. */
+  /** Forgets which cluster a Link's Lease records. Called when the removal of that cluster's mirrors is complete. */
   delete(link: string): void {
     this.#served.delete(link);
   }
 
   /**
-   * Adds records that were not known before, for example after a restore of the source cluster from a backup.
+   * Adds the record of each Lease whose record was not known before, for example after a restore of the source cluster
+   * from a backup.
+   * @param served the cluster that each Lease records now. Key: name of the Link
    * @returns the clusters of the added records
    */
   recall(served: Served): readonly string[] {
@@ -51,7 +53,8 @@ export class Records {
   }
 
   /**
-   * Deletes Leases that record a cluster, but belong to Links other than the one that has the cluster now.
+   * Deletes Leases that record a cluster, but belong to Links other than the one that has the cluster now. Forgets the
+   * records of these Leases.
    * @param owner name of the Link that has the cluster now
    * @param isDue reports whether the Lease of another Link is deleted now. Its argument is the name of that Link
    * @yields the name of each Link for which `isDue` returned true. The Lease of such a Link stays if somebody else
@@ -74,9 +77,9 @@ export class Records {
   /**
    * Reports whether a person removed a Link with `linkspan unlink`. The removal of an earlier Link of the same name
    * does not count. False if there is no Lease.
-   * @param goneMs when the operator found the Link deleted, in milliseconds since the epoch; undefined if the cluster
-   *   has no session. A session goes on renewing the Lease after the Link is deleted. If the Lease was renewed after
-   *   the removal was recorded, only `goneMs` shows whether the record is about this Link
+   * @param goneMs when the operator found the Link deleted, in milliseconds since the epoch; undefined if the Link's
+   *   cluster has no session. A session goes on renewing the Lease after the Link is deleted. If the Lease was renewed
+   *   after the removal was recorded, only `goneMs` shows whether the record is about this Link
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async isUnlinked(link: string, goneMs: number | undefined, signal: AbortSignal): Promise<boolean> {
@@ -90,9 +93,9 @@ export class Records {
   }
 
   /**
-   * Returns the spec by which a Link was last served for a cluster, and its settings. Used for a Link that is invalid
-   * now, or exchanges clusters with others. Undefined if the Link has no Lease, or if its Lease does not record such a
-   * spec.
+   * Returns the spec by which a Link was last served for a cluster, and the settings that were read from this spec.
+   * Used for a Link that is invalid now, or counts as invalid because it exchanges clusters with other Links
+   * (exchanged.ts). Undefined if the Link has no Lease, or if its Lease does not record such a spec.
    * @throws ApiError or ConnectionError if the Lease cannot be read
    */
   async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {
@@ -154,7 +157,7 @@ export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean
 }
 
 /**
- * Returns the cluster that each Lease records, by the name of its Link.
+ * Returns the cluster that each Lease records. Key: name of the Link.
  * @throws ApiError or ConnectionError if Leases cannot be listed
  */
 export async function servedClusters(
@@ -166,7 +169,7 @@ export async function servedClusters(
   return recordedClusters(items);
 }
 
-/** Returns the cluster that each Lease of a list records, by the name of its Link. */
+/** Returns the cluster that each Lease of a list records. Key: name of the Link. */
 export function recordedClusters(leases: readonly Lease[]): Map<string, string> {
   return new Map(
     leases.flatMap(({ metadata }) => {

@@ -1,17 +1,17 @@
 /**
  * Keeps one {@link Link} for each Link of the source cluster, until that Link is deleted. Whether a Link is accepted
- * depends on all other Links. The roster decides it when the Link is read, and again when a change of another Link
+ * depends on all other Links. The roster decides this when the Link is read, and again when a change of another Link
  * might alter the result.
  */
 import type { Link } from './link.ts';
 import { acceptedOf, formerOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
 
 export interface RosterOptions {
-  /** All Links as last read, by name. */
+  /** All Links as last read. Key: name of the Link. */
   readonly reads: ReadonlyMap<string, LinkRead>;
-  /** The cluster that each Link's Lease records, by the Link's name. */
+  /** The cluster that each Link's Lease records. Key: name of the Link. */
   readonly served: Served;
-  /** Creates the {@link Link} of this name, which is used until the Link is deleted. */
+  /** Creates a {@link Link} with this name. It is used until the Link of this name is deleted. */
   readonly makeLink: (name: string) => Link;
 }
 

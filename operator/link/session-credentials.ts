@@ -1,6 +1,6 @@
 /**
  * Sets up the credentials of a Link with the operator's settings. Metrics show when the token of these credentials
- * expires, and when it is renewed.
+ * expires, and the latest time at which its renewal starts.
  */
 import { Default } from '../../crds/wire.ts';
 import { fenced } from '../runtime/fence.ts';
@@ -9,9 +9,9 @@ import { type AccountToken, renewalMs } from '../kube/account-token.ts';
 import type { SharedEnvironment } from '../served/environment.ts';
 
 /**
- * Returns the command that mints credentials for a Link, without the contexts of the clusters. The command names the
- * Link, because the context of the target might have another name. It also names each namespace that is not the default
- * (rule P4).
+ * Returns the command that mints credentials for a Link. The user adds the flags for the kubeconfig contexts of the two
+ * clusters. The command has `--name` with the name of the Link, because the default of that flag is the name of the
+ * target's context, which might differ. It has a flag for each namespace that is not the default (rule P4).
  */
 export const mintCommand = (
   link: string,
@@ -54,11 +54,11 @@ export function measuredCredentials(
 }
 
 /**
- * Sets the metrics that show when the token in use expires, and when it is renewed at the latest (rule P4). Without a
- * token that expires, the metrics have no series for the cluster.
+ * Sets the metrics that show when the token in use expires, and the latest time at which its renewal starts (rule P4).
+ * Without a token that expires, the metrics have no series for the cluster.
  */
 function measure(
-  { metrics }: Pick<SharedEnvironment, 'metrics'>,
+  { metrics, tuning }: Pick<SharedEnvironment, 'metrics' | 'tuning'>,
   cluster: string,
   token: AccountToken | undefined,
 ): void {
@@ -70,5 +70,5 @@ function measure(
     return;
   }
   credentialsExpiry.set(labels, token.expiresAtMs / 1_000);
-  credentialsRenewal.set(labels, renewalMs(token, 0) / 1_000);
+  credentialsRenewal.set(labels, renewalMs(token, 0, tuning.renewedAfter) / 1_000);
 }

@@ -68,8 +68,8 @@ export function findingsOf(parts: SessionParts): SessionFindings {
 }
 
 /**
- * Returns condition `TargetReachable`; undefined while it is not known. If the target cannot be reached, the message
- * also counts the federated Services that wait until the target is read.
+ * Returns condition `TargetReachable`; undefined while it is not known. If the condition is False, its message also
+ * counts the federated Services that have no member now, and are kept until the target has been read.
  */
 function reachable({ reachability, party }: SessionParts): Verdict | undefined {
   const { reachable } = reachability;

@@ -132,8 +132,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Settings by which the Link is served. While the Link is invalid, or exchanges clusters, they are those of a former
-   * spec.
+   * Settings by which the Link is served. While the Link is invalid, or counts as invalid because it exchanges clusters
+   * with other Links (exchanged.ts), they are those of an earlier spec of the Link.
    */
   get settings(): LinkSettings {
     return this.#settings;
@@ -166,9 +166,9 @@ export class Session implements GatewayListener {
 
   /**
    * Returns what the session knows of a target Service (rule J3). The first call for a Service in flat mode starts the
-   * reading of slices for all Services in flat mode. If lists and watches no longer show the Service, and its deletion
-   * is neither held nor confirmed by the target, this call asks the target. The reconciles of mirrors might not ask,
-   * because they run only while the Lease is held.
+   * reading of slices for all Services in flat mode. If lists and watches no longer show the Service, this call asks
+   * the target about it, unless the mass-deletion guard holds the deletion, or the target has confirmed that the
+   * Service is gone. The reconciles of mirrors might not ask, because they run only while the Lease is held.
    * @param key `namespace/name` of the target Service
    */
   knowledge(key: string): TargetKnowledge {
@@ -179,7 +179,9 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Returns whether a member of a federated Service is ready; undefined if that is not known.
+   * Returns whether a member of a federated Service is ready; undefined if that is not known. If lists and watches no
+   * longer show the member, this call asks the target about it, unless the mass-deletion guard holds the deletion, or
+   * the target has confirmed that the member is gone.
    * @param key `namespace/name` of the member in the target
    */
   isMemberReady(key: string): boolean | undefined {
@@ -227,7 +229,8 @@ export class Session implements GatewayListener {
 
   /**
    * Uses the credentials in the present Secret of the Link.
-   * @param secret undefined if the Secret does not exist
+   * @param secret undefined if no Secret of the credentials type has the name that the Link gives, or if the setting
+   *   `credentialsSecrets` is set and does not list that name
    */
   setCredentials(secret: KeptSecret | undefined): void {
     this.#credentials
@@ -311,8 +314,8 @@ export class Session implements GatewayListener {
   }
 
   /**
-   * Called when a namespace that was about to be created is not created after all. The limit might admit another one
-   * instead.
+   * Called when a namespace that was about to be created is not created after all. The limit on created namespaces
+   * might admit another one instead.
    */
   readonly #freed = (): void => {
     for (const key of this.#mirrors.keys()) if (this.#isWaiting(key)) this.#mirrors.add(key);

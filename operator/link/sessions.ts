@@ -26,7 +26,10 @@ export interface SessionsOptions {
   readonly env: Environment;
   /** The Links. The `work` of each Link is set to its session. */
   readonly links: Pick<Roster, 'get' | 'of'>;
-  /** Returns a Secret in the Links' namespace. */
+  /**
+   * Returns a credentials Secret in the Links' namespace. Undefined if no Secret of the credentials type has this name,
+   * or if the setting `credentialsSecrets` is set and does not list the name.
+   */
   readonly secretOf: (name: string) => KeptSecret | undefined;
 }
 
@@ -53,7 +56,8 @@ export class Sessions {
   }
 
   /**
-   * Starts a session that serves a Link, and records the Link's spec on its Lease. The cluster must not have a session.
+   * Starts a session that serves a Link, and records on the Link's Lease the spec by which the Link is served. The
+   * cluster must not have a session.
    */
   serve(settings: LinkSettings, served: ServedSpec): Session {
     const { env, links } = this.#options;
@@ -120,9 +124,9 @@ export class Sessions {
   }
 
   /**
-   * Sets the `work` of a Link to the removal of what this Link, or an earlier Link of the same name, left. Does nothing
-   * if no such removal runs, or if the Link already has a session. Called when a removal starts, and when a Link was
-   * created, changed or deleted: the Link might be created again while the removal runs.
+   * Sets the `work` of a Link to the removal of what this Link, or a Link that had the same name, has left. Does
+   * nothing if no such removal runs, or if the Link already has a session. Called when a removal starts, and when a
+   * Link was created, changed or deleted: the Link might be created again while the removal runs.
    */
   linkChanged(name: string): void {
     const link = this.#options.links.get(name);

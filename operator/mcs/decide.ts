@@ -1,6 +1,7 @@
 /**
- * Decides the desired state of one ServiceImport from what is observed: its manifests, and the facts from which the
- * statuses of the ServiceImport and of the local ServiceExport are made. Pure.
+ * Decides the desired state of one ServiceImport from the observed state. The decision contains the manifests of the
+ * ServiceImport, and the facts from which the statuses of the ServiceImport and of the local ServiceExport are made.
+ * Pure.
  */
 import { Label } from '../../crds/wire.ts';
 import { withDying } from '../federation/member-slices.ts';
@@ -129,7 +130,8 @@ function decided(observed: ObservedImport): ImportDecision {
     const plan = planOf(observed, type, sources, decides, recorded);
     return { ...common, sources, ...desired(observed, plan), ...(isOver && { refusal: AWAITED }) };
   } catch (error) {
-    // The construct refused data of a cluster. The existing objects stay, and their slices still follow the gateways.
+    // The construct refused data of a cluster. The existing objects stay, and the slices among them still follow the
+    // gateways.
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
     return { ...common, sources, refusal, notes: [], manifests: standing(observed) };
   }
@@ -183,7 +185,8 @@ const distinct = (sources: readonly Source[]): readonly Source[] =>
 
 /**
  * Refusal of a ServiceImport that stays although no cluster is known to export its Service. The ServiceImport stays
- * because a target might export the Service, and has not been read yet.
+ * because a target might turn out to export the Service ({@link mayExport}): the exports of the target have not been
+ * read completely, or the target has a ServiceExport but the id of the target is not known.
  */
 const AWAITED: ImportRefusal = {
   reason: 'Pending',
@@ -191,9 +194,12 @@ const AWAITED: ImportRefusal = {
 };
 
 /**
- * Reports whether the exports or the id of a target are not known, and the target might turn out to export the Service:
- * its exports have not been read yet, or its ServiceExport is known. False for a target whose cluster name is the id of
- * the local cluster, because that target gets no id.
+ * Reports whether a target might turn out to export the Service. This is so if its exports or its id are not known, and
+ * at least one of these is true:
+ * - The exports of the target have not been read yet ({@link TargetExporter.mayExport}).
+ * - The ServiceExport of the target is known.
+ *
+ * False for a target whose cluster name is the id of the local cluster, because that target gets no id.
  */
 const mayExport = (target: TargetExporter, ownId: string | undefined): boolean =>
   !isKnown(target) &&

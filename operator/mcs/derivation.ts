@@ -1,7 +1,7 @@
 /**
- * The derivation of ServiceImports (rules K1 to K5). A key is `namespace/name` of the exports, in all clusters. The
- * derivation observes the objects of a ServiceImport and the exports of all clusters, and reports the status of the
- * ServiceImport and of the local ServiceExport.
+ * The derivation of ServiceImports (rules K1 to K5). A key is the `namespace/name` that the exports have in all
+ * clusters. The derivation observes the objects of a ServiceImport and the exports of all clusters, and reports the
+ * status of the ServiceImport and of the local ServiceExport.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
@@ -33,15 +33,15 @@ import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
 const LOOK_MS = 60_000;
 
 /**
- * Time until the next reconcile of a ServiceImport that another operator might have taken over, in milliseconds. By
- * then, the watch should show whether the other operator has taken it over.
+ * How long the controller waits before it again reconciles a ServiceImport that another operator might have taken over,
+ * in milliseconds. By then, the watch should show whether the other operator has taken it over.
  */
 const STALE_RETRY_MS = 1_000;
 
 /**
- * Time in milliseconds after which the API server is asked for a ServiceImport whose derived Service names a different
- * operator than the ServiceImport does. If two operators create a ServiceImport at the same time, it should be decided
- * by then which of them serves it.
+ * How long a derived Service can name a different operator than its ServiceImport does before the API server is asked
+ * for the ServiceImport, in milliseconds. If two operators create a ServiceImport at the same time, it should be
+ * decided by then which of them serves it.
  */
 const DOUBT_MS = 2_000;
 
@@ -232,8 +232,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
   }
 
   /**
-   * Handles a ServiceImport that another operator serves (rule K7). Nothing is written. If this operator would import
-   * the Service too, that is reported.
+   * Handles a ServiceImport that another operator serves (rule K7). Neither objects nor statuses are written. If this
+   * operator would import the Service too, that is reported.
    */
   #leave(
     key: string,

@@ -50,8 +50,8 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
 });
 
 /**
- * Returns all our objects unchanged, except for slices that lead to a gateway: they get the present addresses and
- * readiness of that gateway (rule F3).
+ * Returns all our objects unchanged, except that slices that lead to a gateway get the present addresses, port,
+ * identity and readiness of that gateway ({@link followingGateways}, rule F3).
  */
 export const standing = (observed: ObservedImport): ImportManifests => ({
   ...asItIs(observed),
@@ -59,9 +59,9 @@ export const standing = (observed: ObservedImport): ImportManifests => ({
 });
 
 /**
- * Returns all our objects as {@link standing} does, except those of the clusters in `left`: clusters that are known to
- * have no valid export, or whose export is beyond the limit of their Link. The derived Service stays, without the
- * annotation entries of these clusters.
+ * Returns all our objects as {@link standing} does, except the slices of the clusters in `left`, and the Services that
+ * stand for pods of these clusters. The derived Service stays, without the annotation entries of these clusters.
+ * @param left clusters that are known to have no valid export, or whose export is beyond a limit of their Link
  */
 export function withoutThose(observed: ObservedImport, left: readonly Exporter[]): ImportManifests {
   const gone = new Set<KubeObject>(

@@ -23,8 +23,8 @@ export interface ImportPlan extends Shape {
   /** Addresses; empty if the ServiceImport is headless, or the API server has yet to assign an address. */
   readonly ips: readonly string[];
   /**
-   * IP families of the addresses. If there are no addresses, {@link familiesOf} chooses the families: from those of the
-   * deciding export or, while the present content stays, from the present ones.
+   * IP families of the addresses. If there are no addresses, the families that {@link familiesOf} returns, which can be
+   * none.
    */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
@@ -80,9 +80,10 @@ export function planOf(
 }
 
 /**
- * Returns the union of the ports of all exports that are imported, or the present ports if the content stays. If the
- * ServiceImport is created again while the exports of a cluster are not known, the ports of the existing derived
- * Service are added, because the ports of that cluster are among them.
+ * Returns the ports of the ServiceImport. Without a resolution, its present content stays, and so do its ports. With a
+ * resolution, the ports are the union of those of all known exports that are imported. If the exports or the id of
+ * another cluster of the ServiceImport are not known, the ports of the existing derived Service are added, because the
+ * ports of that cluster are among them. This happens only if the ServiceImport was deleted or has no valid spec.
  */
 function portsOf(
   { live, derived, name }: ObservedImport,
@@ -135,11 +136,14 @@ function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields 
 }
 
 /**
- * Returns how clients reach the ServiceImport. While the exports of one of its clusters are not known, the mode of the
- * existing derived Service stays. Otherwise the mode is flat if all its targets are on a flat network. The Link of a
- * target decides whether the target is on a flat network. If a target has no session, its slices decide; if it has no
- * slices either, it does not count. If no target counts, the mode is gateway. An example is a Service that only the
- * local cluster exports: copies of the local slices then lead to the pods.
+ * Returns how clients reach the ServiceImport. The first of these cases that applies decides:
+ * - The exports of one of its clusters are not known, and the derived Service exists: the mode of that Service stays.
+ * - At least one of its targets counts, and all that count are on a flat network: flat.
+ * - All other cases: gateway. An example is a Service that only the local cluster exports: copies of the local slices
+ *   then lead to the pods.
+ *
+ * The Link of a target decides whether the target is on a flat network. If a target has no session, its slices decide.
+ * A target that has neither a session nor slices does not count.
  */
 function modeOf(observed: ObservedImport, sources: readonly Source[]): Shape['mode'] {
   const { derived, name } = observed;
@@ -174,8 +178,9 @@ function familiesOf(
 const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');
 
 /**
- * Returns the addresses of the ServiceImport: those of the derived Service. If the derived Service was deleted, its
- * successor gets the same addresses, unless another Service has taken them. Empty if there are no addresses yet.
+ * Returns the addresses of the ServiceImport: those of the derived Service. If the derived Service has none, for
+ * example because it was deleted, returns the addresses that the ServiceImport lists, so that a new derived Service
+ * gets them again. The list is empty if the ServiceImport lists none either, or if another Service has taken them.
  */
 function addressesOf(observed: ObservedImport): readonly string[] {
   const { live, name, isAddressTaken } = observed;

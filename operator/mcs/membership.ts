@@ -18,15 +18,15 @@ export const recordedOrder = ({ name, live }: Pick<ObservedImport, 'name' | 'liv
   live !== undefined && isOfImport(name, live) ? live.metadata.annotations?.[Annotation.exports] : undefined;
 
 /**
- * Returns the clusters of the recorded order, by the cluster names of their Links; an empty string stands for the local
- * cluster.
+ * Returns the names of the clusters that the recorded order lists. The name is empty for the local cluster. Entries
+ * that cannot be read are left out.
  */
 export const recordedClusters = (standing: Pick<ObservedImport, 'name' | 'live'>): readonly string[] =>
   (recordedOrder(standing)?.split(',') ?? []).flatMap((entry) => clusterOf(entry) ?? []);
 
 /**
- * Returns the cluster that an entry of the recorded order names, an empty string for the local cluster; undefined if
- * the entry cannot be read.
+ * Returns the cluster name in an entry of the recorded order. The name is empty for the local cluster. Undefined if the
+ * entry cannot be read.
  */
 export const clusterOf = (entry: string): string | undefined => /^([^/]*)\//.exec(entry)?.[1];
 

@@ -71,9 +71,11 @@ export interface TargetExporter extends Party {
    */
   readonly departed: ReadonlyMap<string, number>;
   /**
-   * Whether the cluster might turn out to export the Service, because its exports have not been read yet: either the
-   * Link of the cluster is still to be served, or the exports have not been listed since their reading last began.
-   * False if the cluster answers that ServiceExports do not exist, or that reading them is forbidden.
+   * Whether the cluster might turn out to export the Service, because its exports have not been read yet. True in these
+   * cases:
+   * - The cluster has no session, and a session will read its exports, or might read them.
+   * - The session of the cluster is to read the exports, but they have not been listed since their reading last began.
+   *   False, however, if the cluster answers that ServiceExports do not exist, or that reading them is forbidden.
    * @default false
    */
   readonly mayExport?: boolean;
@@ -85,8 +87,10 @@ export interface TargetExporter extends Party {
   /** Whether this export is within the Link's limit on the number of exports (rule E10). */
   readonly isAdmitted: boolean;
   /**
-   * Whether this export is within the Link's limit on written bytes (rule E10). If it is not, `decideImport` treats the
-   * exports of the cluster as not known if the cluster is part of the ServiceImport, and otherwise as not admitted.
+   * Whether this export is within the Link's limit on written bytes (rule E10). `decideImport` treats an export beyond
+   * the limit as follows:
+   * - As not known, if the cluster is part of the ServiceImport.
+   * - As not admitted, if the cluster is not part of the ServiceImport.
    * @default true
    */
   readonly isWithinBytes?: boolean;

@@ -32,7 +32,7 @@ export function operatorOf(
 /**
  * Reports whether the derived Service names another operator, although the ServiceImport in the store names this
  * operator. Either somebody has edited the Service, or another operator has taken over both objects, and the watch has
- * yet to show the new state of the ServiceImport.
+ * yet to show the new state of the ServiceImport. False if the namespace of the other operator is certainly gone.
  */
 export function isInDoubt(
   { name, live, derived }: Pick<Standing, 'name' | 'live' | 'derived'>,

@@ -43,12 +43,13 @@ export interface ImportPartiesOptions {
    */
   readonly exporting: () => Iterable<string>;
   /**
-   * Returns those clusters of {@link exporting} that have a Link whose present spec imports ServiceExports and is
-   * served, or will be. A session reads, or will read, the exports of these clusters. The present spec of a Link is not
-   * served in these cases:
-   * - The Link is suspended or invalid.
-   * - The Link does not have the cluster (rule E9).
-   * - The former cluster of the Link is left to a suspended Link.
+   * Returns the target clusters whose exports a session reads, will read, or might read:
+   * - The cluster of each Link that imports ServiceExports, and that is served by its present spec or will be. These
+   *   Links do not count: suspended and invalid Links, Links that do not have the cluster that they name (rule E9), and
+   *   Links that a suspended Link keeps from leaving their former cluster (`FormerClusterSuspended`).
+   * - The cluster that the Lease of a Link records, if the Link is not suspended, and is invalid or exchanges clusters
+   *   with other Links. The cluster is returned until it is known whether the Link can be served by a former spec,
+   *   because that spec might import ServiceExports.
    */
   readonly serving: () => Iterable<string>;
   /**
@@ -57,13 +58,13 @@ export interface ImportPartiesOptions {
    */
   readonly search?: LinkSearch | undefined;
   /**
-   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger can come back.
+   * How long the part of a stranger is kept at least, in milliseconds, so that the Link of the stranger can come back.
    * @default 600000
    */
   readonly returnGraceMs?: number | undefined;
   /**
-   * Time for which the Service that stands for a pod with a hostname of its own is kept after the pod is gone, in
-   * milliseconds.
+   * Grace period of a pod with a hostname of its own: how long the Service that stands for the pod is kept at least
+   * after the pod is gone, in milliseconds.
    */
   readonly podGraceMs: number;
   /** Grace period for a cluster whose exports or id are not known, in milliseconds. @default 10000 */
@@ -131,7 +132,10 @@ export class ImportParties {
     for (const each of this.#all()) each.read();
   }
 
-  /** Returns the keys of all exports, and of the ServiceImports that a target with a session is part of. */
+  /**
+   * Returns the keys of all exports. Also returns the keys of the ServiceImports that a target with a session is part
+   * of, except those that another operator serves (rule K7).
+   */
   keys(): readonly string[] {
     return this.#all().flatMap((each) => [...each.keys()]);
   }
@@ -217,8 +221,9 @@ export class ImportParties {
   }
 
   /**
-   * Returns the pods that are gone but still keep their Services ({@link TargetExporter.departed}). If the time of a
-   * pod is over, asks the target whether the pod is gone.
+   * Returns the pods that the target's slices no longer list but that still keep their Services
+   * ({@link TargetExporter.departed}). If the grace period of a pod (`podGraceMs`) is over, asks the target to confirm
+   * that the pod is gone. Once the target has confirmed it, the pod is left out of the result.
    */
   #departed(
     key: string,

@@ -21,8 +21,9 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   readonly claimedId: string | null | undefined;
   /**
    * Start of the cluster's grace period, in milliseconds on the monotonic clock. During that period, statuses wait for
-   * the exports of the cluster to become known. The period starts when the party is created, and starts again whenever
-   * the reading of the exports begins, changes or ends. -Infinity if nothing waits for this cluster.
+   * the exports of the cluster to become known. The period starts when the party is created. It starts again whenever
+   * the operator begins to read the exports, reads them anew with other credentials or settings, or stops reading them.
+   * -Infinity if nothing waits for this cluster.
    */
   readonly sinceMs: number;
   /**
@@ -66,8 +67,8 @@ export interface ServiceImports {
   join(party: ImportParty): void;
   /**
    * Ends the participation of a cluster. The objects that were imported from the cluster stay if the cluster has a Link
-   * or might have one. Otherwise they are removed. Resolves when all writes that were decided while the cluster took
-   * part have ended.
+   * or might have one. They are removed if the cluster certainly has no Link. Resolves when all writes that were
+   * decided while the cluster took part have ended.
    */
   leave(cluster: string): Promise<void>;
   /** Reconciles a key. Called when an export has changed. */
@@ -87,14 +88,14 @@ export interface ServiceImports {
   /**
    * Returns the keys of the ServiceImports from which the part of a cluster still has to be removed. Called for a
    * cluster without a Link. These are the keys of {@link partsOf}, with two exceptions:
-   * - Keys in whose namespaces ServiceImports certainly cannot be read ({@link keptOf}).
+   * - Keys whose ServiceImport certainly cannot be read ({@link keptOf}).
    * - Keys whose ServiceImport is foreign.
    */
   endingOf(cluster: string): readonly string[];
   /**
-   * Returns those keys of {@link partsOf} in whose namespaces ServiceImports certainly cannot be read, because their
-   * CRD is missing or because reading them is forbidden. Called for a cluster without a Link. The parts of the cluster
-   * stay in these ServiceImports until they can be read (rule K5).
+   * Returns those keys of {@link partsOf} whose ServiceImport certainly cannot be read, because the CRD is missing, or
+   * because reading ServiceImports of the key's namespace is forbidden. Called for a cluster without a Link. The parts
+   * of the cluster stay in these ServiceImports until the ServiceImports can be read (rule K5).
    */
   keptOf(cluster: string): readonly string[];
 }

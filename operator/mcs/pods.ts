@@ -112,7 +112,7 @@ const addressesOf = (service: Service | undefined): readonly string[] => {
 
 /**
  * Returns the pods in the slices of a headless Service, each once, sorted by hostname. A pod without a hostname is
- * named after its address in the Service's first IP family.
+ * named after its address in the Service's first IP family. Slices of address type FQDN are left out.
  */
 export function readPods(service: Service, slices: readonly EndpointSlice[]): readonly ImportedPod[] {
   const { publishNotReadyAddresses, ipFamilies = [] } = service.spec ?? {};

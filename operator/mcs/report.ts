@@ -69,8 +69,8 @@ export class ImportReport {
   }
 
   /**
-   * Writes the statuses of the ServiceImport and the ServiceExport of one key. A status is written only if it differs
-   * from the present status of the object.
+   * Writes the statuses of the ServiceImport and the ServiceExport of one key, except what must wait
+   * ({@link ImportFindings.waits}). A status is written only if it differs from the present status of the object.
    */
   async report(key: string, findings: ImportFindings, signal: AbortSignal): Promise<Outcome> {
     const { decision, live, serviceExport, waits } = findings;
@@ -95,7 +95,7 @@ export class ImportReport {
 
   /**
    * Reports why a key cannot be imported, unless the last report about the key had the same message.
-   * @param obstacle what prevents the import; undefined if nothing does any more
+   * @param obstacle what prevents the import; undefined if nothing prevents it
    * @param object the object about which an Event is recorded. @default - no Event is recorded
    */
   say(key: string, obstacle: Refusal | undefined, object?: KubeObject & { readonly kind: string }): void {

@@ -52,7 +52,7 @@ export class SessionImports implements ImportParty, AspectListener {
 
   /**
    * Whether ServiceExports have to be read, because ServiceImports can be read in the source cluster and the Link
-   * imports by ServiceExports (`spec.serviceExports`).
+   * imports ServiceExports (`spec.serviceExports`).
    */
   get isWanted(): boolean {
     return this.#options.reading.isWanted;

@@ -6,7 +6,7 @@
  *   that stand for pods are left out unless the ServiceImport is headless.
  * - If the export is known, ports that are no longer imported are removed from slices ({@link withPorts}), except from
  *   slices of Services that stand for pods.
- * - Slices that lead to a gateway get the present addresses and readiness of that gateway.
+ * - Slices that lead to a gateway get the present state of that gateway ({@link refreshedSlices}).
  *
  * Pure.
  */
@@ -93,15 +93,19 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
 }
 
 /**
- * Reports whether requests go to a target through its gateway, but neither the gateway nor the slices of the Services
- * that stand for the target's pods have an address.
+ * Reports whether requests go to a target through its gateway, but neither the gateway nor the slices that lead to it
+ * have an address. False if the target has no known gateway.
  */
-const lacksAddress = (
+function lacksAddress(
   observed: ObservedImport,
   target: TargetExporter | undefined,
-  { mode }: Shape,
-): target is TargetExporter =>
-  mode === 'gateway' && target?.gateway?.addresses.length === 0 && podGateway(observed, target) === undefined;
+  { mode, type }: Shape,
+): target is TargetExporter {
+  if (mode !== 'gateway' || target?.gateway?.addresses.length !== 0) return false;
+  const endpoints =
+    type === 'Headless' ? podGateway(observed, target) : gatewayEndpointsOf(target, gatewaySlices(observed, target));
+  return endpoints === undefined;
+}
 
 /** Returns a note that says why no request reaches a cluster in gateway mode. */
 const unreachable = ({ link, gateway }: TargetExporter): string =>
@@ -121,7 +125,7 @@ const undiscoverable = (target: TargetExporter | undefined, { type, mode }: Shap
     : [];
 
 /**
- * Returns those slices imported from a target that lead to its gateway. Left out are:
+ * Returns those slices that were imported from a target and lead to the target's gateway. Left out are:
  * - Copies of the target's own slices.
  * - Slices of Services that stand for pods.
  * - Slices with hostnames. Their endpoints are the addresses of Services that stand for pods.
@@ -132,8 +136,8 @@ const gatewaySlices = (observed: ObservedImport, target: TargetExporter): readon
     .filter(hasNoHostnames);
 
 /**
- * Returns all existing slices. Slices that lead to a target's gateway get the present addresses and readiness of that
- * gateway.
+ * Returns all existing slices. Slices that lead to a target's gateway get the present state of that gateway
+ * ({@link refreshedSlices}).
  */
 export function followingGateways(observed: ObservedImport): readonly KubeObject[] {
   const former = new Set<string>();
@@ -198,7 +202,9 @@ function retainedSlices(observed: ObservedImport, source: Source, shape: Shape):
   return refreshedSlices(target, slices, { service: derivedName(observed.name), slicePrefix });
 }
 
-/** Returns the slices of Services that stand for pods, with the present addresses and readiness of the gateway. */
+/**
+ * Returns the slices of Services that stand for pods, with the present state of the gateway ({@link refreshedSlices}).
+ */
 const refreshedPodSlices = (
   target: TargetExporter | undefined,
   slices: readonly EndpointSlice[],

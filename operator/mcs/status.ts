@@ -80,7 +80,7 @@ function conflictVerdict(resolution: Resolution | undefined, scope: string): Ver
   return verdict('True', reasons, `${messages.join(' ')} (${scope})`);
 }
 
-/** Longest value of the deciding export that a message quotes, in characters. */
+/** Maximum number of characters of the deciding export's value that a message quotes. The rest is cut off. */
 const MAX_USED = 128;
 
 const conflictMessage = (

@@ -10,7 +10,10 @@ import type { Logger } from '../runtime/logger.ts';
 import { type Outcome, soonest } from '../runtime/outcome.ts';
 import { Departures } from '../target/certain/departures.ts';
 
-/** Time until the API server is asked again about a stranger whose grace period is over, in milliseconds. */
+/**
+ * How long the operator waits before it asks the API server again about a stranger whose grace period is over, in
+ * milliseconds.
+ */
 const LOOK_MS = 60_000;
 
 export interface LinkSearch {
@@ -30,8 +33,8 @@ export interface LinkSearch {
 export interface StrangersOptions {
   readonly search: LinkSearch;
   /**
-   * Grace period for the part of a stranger, in milliseconds. Meanwhile, the Link of the stranger can come back.
-   * @default 600000
+   * Grace period: how long the part of a stranger is kept at least, in milliseconds, so that the Link of the stranger
+   * can come back. @default 600000
    */
   readonly graceMs?: number | undefined;
 }

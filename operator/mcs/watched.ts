@@ -9,8 +9,8 @@ import { isOfImport, recordedClusters } from './membership.ts';
 import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
 
 /**
- * How the store keeps ServiceImports: cut to the fields that are read, and indexed by the clusters in their status and
- * in the recorded order of their exports.
+ * How the store keeps ServiceImports: cut to the fields that are read, and indexed by the clusters that their status
+ * names, and by those that the recorded order of their exports lists.
  */
 export const KEPT = { trim: trimImport, indexes: { cluster: clustersOf, recorded: recordedIn } } as const;
 
@@ -61,7 +61,10 @@ function clustersOf(object: ServiceImport): readonly string[] {
   return isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
 }
 
-/** Returns the target clusters of the recorded order, by the cluster names of their Links. */
+/**
+ * Returns the names of the target clusters that the recorded order of a ServiceImport lists; none if the ServiceImport
+ * is not ours, or records no order.
+ */
 function recordedIn(object: ServiceImport): readonly string[] {
   return recordedClusters({ name: object.metadata.name, live: object }).filter((cluster) => cluster !== '');
 }

@@ -21,6 +21,10 @@ export function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 2 * AROUND;
   let bytes = AROUND;
   if (Array.isArray(value)) for (const item of value) bytes += sizeOf(item);
-  else for (const [name, item] of Object.entries(value)) bytes += AROUND + name.length + sizeOf(item);
+  else {
+    // Each object that is written is measured: no entry is made for each of its fields.
+    const fields = value as Readonly<Record<string, unknown>>;
+    for (const name of Object.keys(fields)) bytes += AROUND + name.length + sizeOf(fields[name]);
+  }
   return bytes;
 }

@@ -36,6 +36,8 @@ export interface SourceNamespaces {
   uidOf(name: string): string | undefined;
   /** Returns the number of existing namespaces that were created for a target cluster, without those being deleted. */
   createdFor(cluster: string): number;
+  /** Reports whether {@link createdFor} counts a namespace. */
+  isCreatedFor(name: string, cluster: string): boolean;
   /** Calls the listener on each change of a namespace's state. @returns a function that ends the subscription */
   subscribe(listener: NamespaceListener): () => void;
 }
@@ -59,6 +61,7 @@ abstract class Namespaces implements SourceNamespaces {
   abstract stateOf(name: string): SourceNamespaceState;
   abstract uidOf(name: string): string | undefined;
   abstract createdFor(cluster: string): number;
+  abstract isCreatedFor(name: string, cluster: string): boolean;
 
   subscribe(listener: NamespaceListener): () => void {
     // A function that is subscribed twice is called twice.
@@ -109,6 +112,11 @@ export class WatchedNamespaces extends Namespaces {
 
   createdFor(cluster: string): number {
     return this.store.by('cluster', cluster).filter(isLive).length;
+  }
+
+  isCreatedFor(name: string, cluster: string): boolean {
+    const namespace = this.store.get(name);
+    return isLive(namespace) && namespace?.metadata.labels?.[Label.clusterName] === cluster;
   }
 }
 
@@ -179,6 +187,11 @@ export class ListedNamespaces extends Namespaces {
   /** Always 0: an operator that may read only some namespaces creates none. */
   createdFor(): number {
     return 0;
+  }
+
+  /** Always false, as {@link createdFor} counts none. */
+  isCreatedFor(): boolean {
+    return false;
   }
 
   /** Records that a list of a resource in a namespace has completed. */

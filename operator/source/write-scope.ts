@@ -28,8 +28,11 @@ export const operatorsOf = ({
 export interface NamespaceBudgetOptions {
   readonly most: number;
   readonly cluster: string;
-  readonly namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>;
-  /** Called when a namespace that was about to be created is not created after all. @default - nobody waits for room */
+  readonly namespaces: Pick<SourceNamespaces, 'createdFor' | 'isCreatedFor' | 'stateOf'>;
+  /**
+   * Called when a namespace that was about to be created is not created after all, or was created by somebody else.
+   * @default - nobody waits for room
+   */
   readonly freed?: () => void;
 }
 
@@ -62,14 +65,14 @@ export class NamespaceBudget {
    * this cluster.
    */
   decided(use: NamespaceUse, key: string, isCreated: boolean): void {
-    const { namespaces, freed } = this.#options;
+    const { namespaces, cluster, freed } = this.#options;
     const { namespace } = splitKey(key);
     const by = `${use} ${key}`;
     const pending = this.#pending.get(namespace);
     if (isCreated) this.#pending.set(namespace, (pending ?? new Set()).add(by));
     else if (pending?.delete(by) === true && pending.size === 0) {
       this.#pending.delete(namespace);
-      if (namespaces.stateOf(namespace) !== 'exists') freed?.();
+      if (!namespaces.isCreatedFor(namespace, cluster)) freed?.();
     }
   }
 }

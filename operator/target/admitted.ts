@@ -93,8 +93,9 @@ class AdmittedAspect<T> implements Aspect<T> {
   }
 
   /**
-   * Reports whether slices of a Service list a hostname, but none of these slices counts: the policy does not admit the
-   * Service, or the Service is headless and the policy admits no port of these slices.
+   * Reports whether the policy excludes the pods of a Service that have a hostname. This is so if slices of the Service
+   * list the hostname, but none of these slices counts, for one of two reasons: the policy does not admit the Service,
+   * or the Service is headless and the policy admits no port of these slices.
    */
   excludes(key: string, hostname: string): boolean {
     const policy = this.#policy();

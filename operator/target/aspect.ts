@@ -20,7 +20,10 @@ export interface Aspect<T> {
   get(key: string): T | undefined;
   /** Returns the slices of an exported Service; undefined while they are not known, or if they are not read. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined;
-  /** Reports whether enough has been listed to say whether a key is exported. */
+  /**
+   * Reports whether enough has been listed to rely on what {@link get} returns for a key. Until then, a key for which
+   * {@link get} returns undefined might still be exported.
+   */
   decides(key: string): boolean;
   /**
    * Reports whether the target was asked about this one key, and its answer agrees with what {@link get} returns. Also

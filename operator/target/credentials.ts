@@ -31,7 +31,7 @@ export interface CredentialsOptions {
   readonly listed?: readonly string[] | undefined;
   /** Options for renewing tokens before they expire. @default - tokens are not renewed */
   readonly renewal?: Omit<RenewalOptions, 'tryOut' | 'onProblem'> | undefined;
-  /** Returns the command that mints credentials for the Link, without the contexts of the clusters. */
+  /** Returns the command that mints credentials for the Link. The user adds the flags for the clusters' contexts. */
   readonly mint: () => string;
   readonly onVerdict: (found: Verdict) => void;
   /**

@@ -24,9 +24,10 @@ export type TargetObstacle = ReadObstacle;
 /** Receives what is read of a target. */
 export interface TargetListener extends ExportListener, Pick<ReadingListener, 'heard' | 'malformed'> {
   /**
-   * Called when Services, or only their slices, were listed anew, and the lists of all readable namespaces are
-   * complete. Also called without a new list in two cases: the last namespace whose list was missing turns out to be
-   * forbidden, or there are no selectors.
+   * Called when Services, or only their slices, were listed anew, and the lists of Services are complete in all
+   * namespaces that the operator is not forbidden to read. Also called without a new list in two cases:
+   * - there are no selectors;
+   * - the last namespace whose list was missing turns out to be forbidden, and another namespace has been listed.
    * @param what `slices` if only slices were listed: such a list shows no loss of Services
    */
   relisted(what: 'services' | 'slices'): void;
@@ -213,8 +214,12 @@ interface AspectOfAllOptions<T> {
    */
   readonly watchOf: (key: string) => ExportWatch | undefined;
   /**
-   * Reports whether enough has been listed to say whether a key is exported.
-   * @param isThere whether the watches show that the key is exported
+   * Reports whether the lists of all namespaces together are complete enough to say whether a key is exported.
+   * Namespaces that the operator is forbidden to read do not count.
+   * - For a key that the watches show as exported, all namespaces must have been listed once.
+   * - For any other key, the losses of all namespaces must be known as well.
+   *
+   * @param isThere whether the watches show the key as exported
    */
   readonly knows: (isThere: boolean) => boolean;
   readonly aspectOf: (watch: ExportWatch) => WatchedAspect<T>;

@@ -1,7 +1,8 @@
 /**
  * Records, on the Lease of a Link, the spec by which the Link is served. The next leader serves the Link by this spec
- * if the Link is invalid by then (rule E7). A record that is read back is foreign data. The operator uses it only if it
- * is a valid spec of this very Link, and if nobody else has held the Lease since the record was written.
+ * if the Link is invalid by then, or counts as invalid because it exchanges clusters with other Links (rules E7, E9). A
+ * record that is read back is foreign data. The operator uses it only if it is a valid spec of this very Link, and if
+ * nobody else has held the Lease since the record was written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
@@ -22,8 +23,9 @@ interface LinkObject {
   readonly uid: string;
   readonly createdAt: string;
   /**
-   * Value of the Link's annotation that confirms held deletions; undefined if the Link does not have it. The operator
-   * must know the value, because a value confirms one loss, and not a later loss of the same keys (rule E6).
+   * Value of the Link's annotation that confirms held deletions; undefined if the Link does not have it. The value that
+   * confirms the next loss depends on this value, so that one value never confirms two losses of the same keys (rule
+   * E6).
    */
   readonly confirmPrune?: string | undefined;
 }
@@ -42,7 +44,7 @@ export interface LastServed {
   readonly served: ServedSpec;
 }
 
-/** Returns the record of a valid Link for the Link's Lease. */
+/** Returns the {@link ServedSpec} of a valid Link, to be recorded on the Link's Lease. */
 export const servedSpecOf = ({ uid, generation }: LinkSettings, { spec }: { readonly spec?: unknown }): ServedSpec => ({
   uid,
   generation,
@@ -58,8 +60,11 @@ export const recordOf = (served: ServedSpec | undefined, leaseTransitions: numbe
 
 /**
  * Reads, from the Lease of a Link, the spec by which the Link was last served for a cluster. Used for a Link that is
- * invalid now, or exchanges clusters with others. Undefined if the record is missing or invalid, or belongs to another
- * cluster or to a deleted Link. Also undefined if somebody else has held the Lease since the record was written.
+ * invalid now, or counts as invalid because it exchanges clusters with other Links (rules E7, E9). Undefined in each of
+ * these cases:
+ * - The Lease has no record of a spec, or an invalid one.
+ * - The record belongs to another cluster, or to an earlier Link of the same name.
+ * - Somebody else has held the Lease since the record was written.
  */
 export const readServedSpec = (lease: Lease, link: LinkObject, cluster: string): LastServed | undefined => {
   const { [Annotation.targetCluster]: recorded } = lease.metadata.annotations ?? {};

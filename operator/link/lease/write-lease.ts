@@ -19,11 +19,11 @@ export interface WriteLeaseOptions {
    * @default () => false
    */
   readonly isAnothers?: (cluster: string) => boolean;
-  /** Spec to record on the Lease for its next holder. @default - an existing record is removed */
+  /** Spec to record on the Lease for the next leader. @default - an existing record is removed */
   readonly served?: ServedSpec;
   /**
-   * Returns further annotations to record. Its argument `before` is the Lease as the last holder left it, or undefined
-   * once we have held the Lease.
+   * Returns further annotations to record. Its argument `before` is the Lease as the last holder left it; undefined if
+   * there is no Lease yet, or once we have held the Lease.
    */
   readonly notes?: LeaseNotes;
 }
@@ -95,9 +95,10 @@ export class WriteLease {
   }
 
   /**
-   * Resolves with the recorded cluster if the Lease turns out to record a cluster other than that of the session, for
-   * example after a restore of the source cluster from a backup. This Lease can be neither acquired nor renewed until
-   * the mirrors of the recorded cluster are removed, or until the Lease of another Link records that cluster.
+   * Resolves with the recorded cluster if the Lease turns out to record a cluster other than that of the session, and
+   * no Lease of another Link records that other cluster. This happens, for example, after a restore of the source
+   * cluster from a backup. This Lease can then be neither acquired nor renewed until the mirrors of the recorded
+   * cluster are removed, or until the Lease of another Link records that cluster.
    */
   get replaced(): Promise<string> {
     return this.#replaced.promise;
@@ -180,8 +181,9 @@ export class WriteLease {
   }
 
   /**
-   * Writes the annotations of the Lease anew, at once, if we hold the Lease. Returns undefined if we do not hold it:
-   * the annotations are written later, when we acquire the Lease and before anything else is written.
+   * Writes the annotations of the Lease anew, at once. The promise resolves when they have been written, or when the
+   * Lease is lost. Returns undefined if we do not hold the Lease: the annotations are then written later, when we
+   * acquire the Lease and before anything else is written.
    */
   noted(): Promise<void> | undefined {
     return this.#isHeld ? this.#lock.renew() : undefined;
@@ -197,8 +199,8 @@ export class WriteLease {
 
   /**
    * Ends the work, then deletes the Lease if we hold it.
-   * @param isNothingLeft reports whether nothing is left of the cluster that the Lease records; called right before the
-   *   deletion. If it returns false, the Lease is released instead
+   * @param isNothingLeft reports whether there are certainly no leftovers of the cluster that the Lease records. Called
+   *   right before the deletion. If it returns false, the Lease is released instead
    */
   async remove(isNothingLeft: () => boolean): Promise<void> {
     await this.#rest();

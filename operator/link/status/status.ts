@@ -24,9 +24,12 @@ import { type NotAdmittedFindings, notKept } from '../../served/not-admitted.ts'
 import { type LinkStatusBefore, NOT_ADMITTED_COUNTS, type NotAdmittedCount } from './before.ts';
 
 /**
- * What is known about a Link. While the verdict for a condition is undefined, the status keeps that condition if it is
- * about the same generation of the Link as the findings. So an operator that starts does not overwrite the condition
- * with `Unknown`. If a Link is neither accepted nor served, all conditions without a verdict are `Unknown`.
+ * What is known about a Link. While the verdict for a condition is undefined, the status keeps the condition that it
+ * has. So an operator that starts does not overwrite the condition with `Unknown`. But the condition becomes `Unknown`
+ * in each of these cases:
+ * - The status does not have the condition, or has it for another generation of the Link than that of the findings.
+ * - The Link is not accepted and has no session.
+ * - The condition is `Synced`, the status has it as `False`, and {@link SessionFindings.isUnhindered} is true.
  */
 export interface LinkFindings extends SessionFindings {
   readonly namespace: string;
@@ -44,8 +47,9 @@ export interface LinkFindings extends SessionFindings {
 export interface SessionFindings extends GatewayFindings {
   /**
    * Generation of the Link's spec that these findings are about; undefined stands for the present generation. After a
-   * change of the Link, it is the previous generation until the change is applied. While the Link is invalid, or
-   * exchanges clusters, it is the generation of the spec by which the Link is served (rule E7).
+   * change of the Link, it is the previous generation until the change is applied. While the Link is invalid, or counts
+   * as invalid because it exchanges clusters with other Links (exchanged.ts), it is the generation of the spec by which
+   * the Link is served (rule E7).
    */
   readonly settingsGeneration: number | undefined;
   readonly credentials: Verdict | undefined;
@@ -75,12 +79,13 @@ export interface SessionFindings extends GatewayFindings {
    */
   readonly notAdmitted: NotAdmittedFindings | undefined;
   /**
-   * Status of the mirror of each target Service, by `namespace/name`. Undefined until all are known, and while this
-   * operator does not hold the Link's Lease.
+   * Status of the mirror of each target Service. Key: `namespace/name` of the Service. Undefined until all are known,
+   * and while this operator does not hold the Link's Lease.
    */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
   /**
-   * Status of each member of a federated Service, by `namespace/name`; undefined in the same cases as {@link mirrors}.
+   * Status of each Service that is selected as a member of a federated Service. Key: `namespace/name` of the Service.
+   * Undefined until all are known, and while this operator does not hold the Link's Lease.
    */
   readonly federated: ReadonlyMap<string, MirrorStatus> | undefined;
 }
@@ -146,8 +151,8 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
 }
 
 /**
- * Returns a patch with the counts of Services that are not admitted. It is empty if the Link has no import policy, and
- * its status has no such counts.
+ * Returns a patch with the counts of Services that are not admitted. It removes counts that the present status has and
+ * the findings do not have. It is empty if the Link has no import policy, and its status has no such counts.
  */
 function notAdmittedPatch(
   findings: NotAdmittedFindings | undefined,
@@ -178,10 +183,12 @@ function federatedPatch(
  * verdict, the patch has the addresses and the verdict. Until then, the patch depends on the present condition
  * `GatewayAlive`:
  * - If the condition is about the generation that is served, and no address is known, the field stays as it is.
- * - Otherwise the patch has the addresses. The written verdict is removed, unless all of these are true:
- *   - It is a boolean.
+ * - In all other cases, the patch has the addresses. The verdict in the present status is removed, unless all of these
+ *   are true:
+ *   - The verdict is a boolean.
  *   - The present condition is about the generation that is served.
- *   - `GatewayAlive` is not `Unknown` in the findings. If they do not decide it, the present condition counts instead.
+ *   - `GatewayAlive` is not `Unknown`. This is read from the findings, or from the present condition if the findings
+ *     have no `GatewayAlive`.
  */
 function gatewayPatch(
   { gateway, gatewayAlive, generation, settingsGeneration = generation }: LinkFindings,

@@ -48,9 +48,9 @@ export interface StatusWriterOptions {
 
 const PERIOD_MS = 1_000;
 /**
- * Time after which a status is written again if the CRD dropped a part of it, in milliseconds. Users who have upgraded
- * the CRD see a complete status within about this time. It is shorter than the default of {@link StatusPatch} (1 hour),
- * because there are few Links.
+ * How long to wait before a status is written again because the CRD dropped a part of it, in milliseconds. Users who
+ * have upgraded the CRD see a complete status within about this time. It is shorter than the default of
+ * {@link StatusPatch} (1 hour), because there are few Links.
  */
 const DROPPED_MS = 300_000;
 

@@ -61,7 +61,7 @@ interface Choice {
   readonly total: number;
 }
 
-/** Time for which changes are collected before the choice is made again, in milliseconds. */
+/** How long changes are collected before the choice is made again, in milliseconds. */
 const REVIEW_MS = 250;
 
 export class Cap {
@@ -100,7 +100,10 @@ export class Cap {
     return this.#choice.served.has(key);
   }
 
-  /** Called when candidates might have come or gone. Makes the choice again after {@link REVIEW_MS}, if necessary. */
+  /**
+   * Called when candidates might have come or gone. Makes the choice again after {@link REVIEW_MS}. Does nothing if all
+   * candidates are served without a choice: see {@link admitsAll}.
+   */
   changed(): void {
     if (this.admitsAll) return;
     this.#timer ??= setTimeout(() => {

@@ -1,8 +1,9 @@
 /**
  * Adds checks to an aspect of a target. They must pass before an object made from a key of the aspect is deleted or
- * created. Before a deletion, enough must have been listed, the deletion must not be held (rule E6), and the target
- * must have confirmed, when asked about this one key, that the key is gone (rule A2). A key that the import policy of
- * the Link does not admit needs no confirmation (rule N4). Before a creation, the limit must admit the key (rule E10).
+ * created. Before a deletion, the lists and watches must show that the key is gone, the deletion must not be held
+ * (rule E6), and the target must have confirmed, when asked about this one key, that the key is gone (rule A2). A key
+ * that the import policy of the Link does not admit needs no confirmation (rule N4). Before a creation, the limit must
+ * admit the key (rule E10).
  */
 import type { EndpointSlice } from '../../kube/objects.ts';
 import type { Aspect } from '../aspect.ts';
@@ -20,7 +21,7 @@ export interface CertainOptions<T> extends CountedOptions {
    */
   readonly made: () => Iterable<string>;
   /**
-   * Reports whether a key is served already. When the limit chooses, it admits such keys even beyond the limit.
+   * Reports whether a key is served already. Such a key stays admitted even beyond the limit.
    * @default - reports whether {@link made} has the key
    */
   readonly isServed?: ((key: string) => boolean) | undefined;
@@ -76,7 +77,8 @@ export class Certain<T> extends Counted implements Aspect<T> {
   }
 
   /**
-   * Reports whether enough has been listed to say whether a key is exported. False if the deletion of the key is held.
+   * Reports whether {@link get} can be relied on for a key: see {@link Aspect.decides}. False if the key is not
+   * exported and its deletion is held.
    */
   decides(key: string): boolean {
     const isHeld = this.get(key) === undefined && this.losses.isHeld(key);
@@ -84,14 +86,14 @@ export class Certain<T> extends Counted implements Aspect<T> {
   }
 
   /**
-   * Reports whether enough has been listed to say whether a key is exported. Unlike {@link decides}, ignores whether
-   * the deletion of the key is held.
+   * Reports whether {@link get} can be relied on for a key. Unlike {@link decides}, ignores whether the deletion of the
+   * key is held.
    */
   isListed(key: string): boolean {
     return this.#aspect.decides(key);
   }
 
-  /** Reports whether all lists and watches show that a key is gone. False if the deletion of the key is held. */
+  /** Reports whether the lists and watches show that a key is gone. False if the deletion of the key is held. */
   isGone(key: string): boolean {
     return this.#state(key) === 'gone' && !this.losses.isHeld(key);
   }

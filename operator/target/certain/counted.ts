@@ -1,6 +1,6 @@
 /**
- * Limits one aspect of a target: how many keys a list may remove at once (rule E6), and how many exports are served
- * (rule E10).
+ * Limits one aspect of a target: how many keys can be lost at once before their deletions are held (rule E6), and how
+ * many exports are served (rule E10).
  */
 import type { AspectListener } from '../aspect.ts';
 import { type Candidate, Cap, type Capped, type Excess } from './cap.ts';
@@ -63,16 +63,16 @@ export abstract class Counted implements Capped {
   }
 
   /**
-   * Texts about limits besides {@link most} that are exceeded, for the status of the Link. An aspect that has such a
-   * limit overrides this.
+   * Texts for the status of the Link about exceeded limits other than {@link most}. Empty by default. An aspect that
+   * has such limits overrides this.
    */
   get notes(): readonly string[] {
     return [];
   }
 
   /**
-   * Whether all keys are served without a choice. False not only beyond the limit, but also within it as long as an
-   * earlier choice applies: see {@link Cap.admitsAll}.
+   * Whether all keys are served without a choice. False beyond the limit, and also within it while an earlier choice
+   * still applies: see {@link Cap.admitsAll}.
    */
   get admitsAll(): boolean {
     return this.#cap.admitsAll;
@@ -114,7 +114,10 @@ export abstract class Counted implements Capped {
     for (const listener of this.#listeners) listener.seen?.(key);
   }
 
-  /** Applies the limit anew, because the exports might have changed: see {@link Cap.changed}. */
+  /**
+   * Called when the exports might have changed. Schedules a new choice of the exports that are served: see
+   * {@link Cap.changed}.
+   */
   recount(): void {
     this.#cap.changed();
   }

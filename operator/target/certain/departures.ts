@@ -1,6 +1,7 @@
 /**
  * Remembers when pods were found to be gone, and when strangers were found. Their objects then stay for a grace period:
- * - a pod keeps its endpoint mirror (rule D11), and the Service that stands for it in a ServiceImport (rule K3);
+ * - a pod that is gone keeps its endpoint mirror (rule D11), and the Service that stands for it in a ServiceImport
+ *   (rule K3);
  * - a stranger keeps its part in a ServiceImport (rule K5).
  *
  * The times are kept only in memory: after a restart, the whole grace period begins again.
@@ -9,7 +10,7 @@ export class Departures {
   readonly #graceMs: number;
   readonly #sinceMs = new Map<string, ReadonlyMap<string, number>>();
 
-  /** @param graceMs time for which the objects stay, in milliseconds */
+  /** @param graceMs how long the objects stay, in milliseconds */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }

@@ -1,20 +1,23 @@
 /**
  * The mass-deletion guard (rule E6). If a list of the target lacks more than ten keys of one aspect, and more than half
- * of the aspect's keys with derived objects, the deletions of all these keys are held. Changed settings count like a
- * list. A key that a watch reports as gone before a list lacks it is not held.
+ * of all keys of the aspect, the deletions of all keys that the list lacks are held. Only keys with derived objects
+ * count. Changed settings count like a list. A key that a watch reports as gone before a list lacks it is not held.
  *
  * A deletion is held until one of these things happens:
  * - the user confirms the loss;
  * - the target exports the key again;
  * - a list completes after the objects of the key are gone;
- * - the key is no longer counted, for example because it is that of a pod whose Service is gone.
+ * - the key is no longer counted, for example because it stands for a pod whose Service is gone.
  */
 import { createHash } from 'node:crypto';
 import { Confirmed, type Digest } from './confirmed.ts';
 
 /** Number of an aspect's keys that can always be lost at once without being held. */
 const ALWAYS = 10;
-/** Fraction of an aspect's keys that can be lost at once without being held, if that is more than {@link ALWAYS}. */
+/**
+ * Fraction of an aspect's keys that can be lost at once without being held, if this fraction amounts to more than
+ * {@link ALWAYS} keys. Only keys with derived objects count.
+ */
 const PART = 0.5;
 
 /** Maximum number of keys that a message names. */
@@ -24,15 +27,18 @@ const NAMED = 5;
 const HASH_DIGITS = 8;
 
 /**
- * State of one key, by the lists and watches of the target; undefined while it is not known. While the state of a held
- * key is not known, the key stays held unless the user confirms the loss.
+ * State of one key, by the lists and watches of the target; undefined while it is not known. A list neither holds nor
+ * releases a key whose state is not known.
  */
 export type ExportState = 'exported' | 'gone' | undefined;
 
 /** State of each key from which objects have been derived in the source cluster. */
 export type ExportStates = ReadonlyMap<string, ExportState>;
 
-/** Smallest size of a set of keys at which those without derived objects are dropped from it. */
+/**
+ * When a set of remembered keys reaches this size, the keys without derived objects are dropped from the set. After
+ * each such cleanup, the set is next cleaned up at this size plus twice the number of keys that stayed.
+ */
 export const LOOKED_THROUGH = 1_000;
 
 /**
@@ -44,7 +50,7 @@ export class SortLosses {
   readonly nameOf: (key: string) => string;
   readonly #confirmed: Confirmed;
   readonly #held = new Set<string>();
-  /** How often a held key has been released. */
+  /** Total number of times that any held key has been released. */
   #letGo = 0;
   /** Leaving keys: a watch reported them as gone, and their objects are about to be deleted. */
   readonly #leaving = new Set<string>();
@@ -71,8 +77,8 @@ export class SortLosses {
   }
 
   /**
-   * How often a held key has been released. The number distinguishes losses: if the same keys are held again later,
-   * that is another loss.
+   * Total number of times that any held key has been released. The number goes into the confirmation of a loss. So if
+   * the same keys are held again later, the earlier confirmation does not confirm the new loss.
    */
   get letGo(): number {
     return this.#letGo;
@@ -84,8 +90,8 @@ export class SortLosses {
   }
 
   /**
-   * Whether no key is held, confirmed, on record as confirmed, leaving, or missing from a list. If so, {@link changed}
-   * has an effect only for a key that is gone.
+   * Whether nothing is remembered about any key: no key is held, leaving or missing from a list, and no key of any
+   * aspect is confirmed or on record as confirmed. If so, {@link changed} has an effect only for a key that is gone.
    */
   get isIdle(): boolean {
     const sizes = [this.#held.size, this.#leaving.size, this.#lacked.size];
@@ -118,7 +124,7 @@ export class SortLosses {
   }
 
   /**
-   * Notes that a key is no longer counted, for example a pod whose Service is gone.
+   * Notes that a key is no longer counted, for example because it stands for a pod whose Service is gone.
    * @returns whether its deletion was held
    */
   forget(key: string): boolean {
@@ -137,8 +143,8 @@ export class SortLosses {
   }
 
   /**
-   * Forgets which keys are leaving. Called when watches are started anew with other selectors: the deletions that the
-   * earlier watches reported no longer count.
+   * Forgets which keys are leaving. Called when watches are started anew because settings that decide what is read, for
+   * example a selector, have changed. The deletions that the earlier watches reported no longer count.
    */
   restarted(): void {
     this.#leaving.clear();
@@ -178,7 +184,7 @@ export class SortLosses {
     return wasHeld;
   }
 
-  /** Reports whether a key that is gone was neither reported by a watch nor confirmed by the user. */
+  /** Reports whether a key that is gone was neither reported as gone by a watch nor confirmed by the user. */
   #isUnexpected(key: string): boolean {
     return !this.#leaving.has(key) && !this.#confirmed.has(this.nameOf(key));
   }
@@ -199,8 +205,8 @@ export class Losses {
    * Text that goes into the hash of the confirmation, and distinguishes the present loss from earlier ones. It consists
    * of two values from the time when the present loss began:
    * - the confirmation that the Link had then, which belongs to an earlier loss; empty if it had none;
-   * - how often a held key had been released by then. This value differs even if the user confirmed the earlier loss
-   *   while the operator could not read the Link.
+   * - the total of {@link SortLosses.letGo} of all aspects at that time. This value differs from that of an earlier
+   *   loss even if the user confirmed the earlier loss while the operator could not read the Link.
    */
   #former = '';
 

@@ -24,7 +24,7 @@ export interface RoomListener {
   roomFor(keys: readonly string[]): void;
 }
 
-/** Time for which changes are collected before refused keys are tried again, in milliseconds. */
+/** How long changes are collected before refused keys are tried again, in milliseconds. */
 const REVIEW_MS = 250;
 
 /** Counts the bytes of the objects that are derived from the target of one Link, by key. */

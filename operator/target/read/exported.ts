@@ -25,7 +25,8 @@ export const needsByName = (service: Service, labelled: readonly EndpointSlice[]
   !hasSelector(service) || labelled.every(({ endpoints }) => (endpoints ?? []).length === 0);
 
 /**
- * Returns the slices of a Service; undefined while they are not known.
+ * Returns the slices that count for a Service: the labelled slices and, if {@link needsByName} is true, also those that
+ * were found by its name. Undefined while slices that count are not known.
  * @param labelled the labelled slices of the Service
  * @param named slices found by the name of the Service; undefined while they are not known
  */

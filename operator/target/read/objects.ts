@@ -1,6 +1,7 @@
 /**
- * Reads Services and EndpointSlices of a target or of the source cluster. Checks the fields that are used of a target's
- * objects, because a target is not trusted. Drops the other fields, because a target can have thousands of objects.
+ * Reads Services and EndpointSlices of a target or of the source cluster. Checks those fields of a target's objects
+ * that are used, because a target is not trusted. Drops all other fields, because a target can have thousands of
+ * objects.
  */
 import { isIP } from 'node:net';
 import { type Checked } from '../../../crds/field-error.ts';
@@ -185,8 +186,8 @@ function trimSliceBut(
 
 export const TEXT = { type: 'string', maxLength: 253 };
 /**
- * Schema of labels and annotations: up to 10,000 entries of any length. API servers limit the annotations of an object
- * to 256 KiB in total, and do not limit the number of labels.
+ * Schema of labels, annotations and selectors: up to 10,000 entries of any length. API servers limit the annotations of
+ * an object to 256 KiB in total, and do not limit the number of labels.
  */
 const TEXTS = { type: 'object', maxProperties: 10_000, additionalProperties: { type: 'string' } };
 export const METADATA = {

@@ -96,6 +96,7 @@ export class Renewal {
 
   /**
    * Starts to renew the token of these credentials before it expires. Stops renewing the token of earlier credentials.
+   * If other software manages the Secret, the token is not renewed, and {@link problem} says so.
    * @param inUse undefined if there is no token to renew
    */
   follow(inUse: CredentialsInUse | undefined, signal: AbortSignal): void {
@@ -107,8 +108,9 @@ export class Renewal {
   }
 
   /**
-   * Renews the token at once if its renewal is not due yet. Called when the target has refused a token that has not
-   * expired. Does not shorten the delay after a failed attempt. Does nothing if other software manages the Secret.
+   * Renews the token at once, without waiting until its renewal is due. Called when the target has refused a token that
+   * has not expired. Does not shorten the delay after a failed attempt. Does nothing if other software manages the
+   * Secret.
    */
   hurry(): void {
     this.#hurry.abort();
@@ -167,8 +169,9 @@ export class Renewal {
 }
 
 /**
- * Sends a write once this replica certainly leads. While the client holds the write back with a {@link FencedError},
- * tries again every second: the renewal has not failed (rule H4), and the operator does not ask for another token.
+ * Sends a write as soon as this replica certainly leads. While the client holds the write back with a
+ * {@link FencedError}, tries again every second: the renewal has not failed (rule H4), and the operator does not ask
+ * for another token.
  * @throws any error of the write except a {@link FencedError}; the reason of the signal if it aborts
  */
 async function whenSent(write: () => Promise<unknown>, signal: AbortSignal): Promise<void> {

@@ -31,9 +31,9 @@ export interface ClusterExportsListener extends IdentityListener {
    */
   changed(key: string): void;
   /**
-   * Called when ServiceExports or their Services were listed anew, or when the state of any export may have changed
-   * for another reason. After a list, this is called first, and then {@link changed} for each change that the list
-   * shows.
+   * Called when ServiceExports or their Services were listed anew, or when the state of any export may have changed for
+   * another reason. After a list, this is called first. Then {@link changed} is called: after a list of ServiceExports,
+   * for each change that the list shows; after a list of Services, for every export in the listed namespaces.
    */
   relisted(): void;
   /**

@@ -52,7 +52,8 @@ export interface ListsListener {
 /** Receives changes of the exports of a target. Keys are `namespace/name` of Services. */
 export interface ExportListener {
   /**
-   * Called when an exported Service or its slices may have changed. @default - nothing is done
+   * Called when an exported Service or its slices may have changed, or when a Service became or ceased to be exported.
+   * @default - nothing is done
    * @param left the hostnames that were removed from a slice of the Service, as a watch event has shown. Hostnames
    *   whose removal only a list has shown are not included. Passed only by the watches of gateway mode
    */
@@ -63,10 +64,13 @@ export interface ExportListener {
    */
   memberChanged?(key: string): void;
   /**
-   * Called when the target has answered a question about an exported Service or its pods. @default - nothing is done
+   * Called when the target has answered a question about a Service that is or was exported, or about its pods.
+   * @default - nothing is done
    */
   serviceAnswered?(key: string): void;
-  /** Called when the target has answered a question about a member. @default - nothing is done */
+  /**
+   * Called when the target has answered a question about a Service that is or was a member. @default - nothing is done
+   */
   memberAnswered?(key: string): void;
   /**
    * Called when a question about a Service or its pods has failed for the first time. The question is asked again,

@@ -58,7 +58,7 @@ interface Shard {
 
 /** Maximum number of names in one query: with names of 63 characters the query stays under 8 KiB. */
 const MAX_NAMES = 100;
-/** Time for which changes are collected before the names to watch are chosen anew, in milliseconds. */
+/** How long changes are collected before the names to watch are chosen anew, in milliseconds. */
 const SETTLE_MS = 250;
 /**
  * Default of {@link SlicesByNameOptions.labelCopyMs}. Kubernetes' controller copies a label within milliseconds, under
@@ -148,9 +148,9 @@ export class SlicesByName {
    * - A watch in which no name is wanted any more is stopped.
    * - If every wanted name is watched already, the other watches stay, even if they also have names that are no longer
    *   wanted: watching a few names too many costs less than a new list.
-   * - Otherwise, new watches are started for the wanted names that are not watched yet. The new watches also replace
-   *   each watch with at most 50 wanted names, and the newest watch if it has fewer than 100 wanted names. For `n`
-   *   wanted names there are then at most `2n / 100 + 1` watches.
+   * - If some wanted names are not watched yet, new watches are started for them. The new watches also replace each
+   *   watch with at most 50 wanted names, and the newest watch if it has fewer than 100 wanted names. For `n` wanted
+   *   names there are then at most `2n / 100 + 1` watches.
    */
   #want(names: ReadonlySet<string>): void {
     const missing = [...names].filter((name) => !this.#byName.has(name));

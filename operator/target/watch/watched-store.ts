@@ -71,8 +71,9 @@ export class WatchedStore<T extends KubeObject> {
   }
 
   /**
-   * Whether a watch is open, by the last report of the reflector. A failure in the ordinary course, for example a watch
-   * that falls silent once, is not reported.
+   * Whether a watch is open, according to the last report of the reflector. The reflector does not report a failure
+   * that is normal, for example a watch that falls silent, unless the next attempt fails too. So this can be true for a
+   * short time although no watch is open.
    */
   get connected(): boolean {
     return this.#connected;

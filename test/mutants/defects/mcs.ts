@@ -327,4 +327,12 @@ export const MCS: readonly Defect[] = [
     replace: 'manifests: decision.manifests',
     tests: [DECIDE_TEST],
   },
+  {
+    file: 'operator/mcs/sources.ts',
+    tests: ['test/operator/mcs/decide.test.ts'],
+    name: 'L292 what is kept of a target that is not known has no address but those of its pods',
+    rule: 'L292',
+    find: "type === 'Headless' ? podGateway(observed, target) : gatewayEndpointsOf(target, gatewaySlices(observed, target));",
+    replace: 'podGateway(observed, target);',
+  },
 ];

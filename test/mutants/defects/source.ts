@@ -50,7 +50,7 @@ export const SOURCE: readonly Defect[] = [
     ...WRITE_SCOPE,
     name: 'nobody notices that a namespace is not created after all',
     rule: 'L122',
-    find: "if (namespaces.stateOf(namespace) !== 'exists') freed?.();",
+    find: 'if (!namespaces.isCreatedFor(namespace, cluster)) freed?.();',
     replace: '',
   },
   {
@@ -84,5 +84,13 @@ export const SOURCE: readonly Defect[] = [
     rule: 'L124',
     find: 'new Set([before, after].map((object) => object && federationOf(object)))',
     replace: 'new Set([before ?? after].map((object) => object && federationOf(object)))',
+  },
+  {
+    file: 'operator/source/write-scope.ts',
+    tests: ['test/operator/source/write-scope.test.ts'],
+    name: 'L293 room for a namespace that somebody else has created is told to nobody',
+    rule: 'L293',
+    find: 'if (!namespaces.isCreatedFor(namespace, cluster)) freed?.();',
+    replace: "if (namespaces.stateOf(namespace) !== 'exists') freed?.();",
   },
 ];

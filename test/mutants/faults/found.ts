@@ -1513,4 +1513,16 @@ export const FOUND: readonly Fault[] = [
     defects: ['L291 slices that an annotation of others hides are no memberships'],
     outside: "no search has Linkerd's local mirror write to a Service that leads through gateways; decide.test.ts",
   },
+  {
+    rule: 'L292',
+    by: 'a reading of the code',
+    defects: ['L292 what is kept of a target that is not known has no address but those of its pods'],
+    outside: 'what a note says is no property of a history; decide.test.ts',
+  },
+  {
+    rule: 'L293',
+    by: 'a reading of the code',
+    defects: ['L293 room for a namespace that somebody else has created is told to nobody'],
+    outside: 'no search has a user create a namespace at the limit of a Link; write-scope.test.ts',
+  },
 ];

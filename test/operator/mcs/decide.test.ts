@@ -343,9 +343,12 @@ describe('a ServiceImport (K2, K3)', () => {
       ]);
     });
 
-    test('and no longer while the slices from before have an address', () => {
+    test.each([
+      ['known', {}],
+      ['not known', { isKnown: false }],
+    ])('and no longer while the slices from before have an address, if the exports are %s (L292)', (_, known) => {
       const before = after(observed([target('west')]));
-      const { live } = after(observed([target('west', { gateway })], before));
+      const { live } = after(observed([target('west', { gateway, ...known })], before));
       expect(live?.status?.conditions).toMatchObject([{ message: 'imported from id-west' }]);
     });
   });

@@ -36,6 +36,7 @@ describe('namespaces that are created for a Link (E10)', () => {
     freed = 0;
     const namespaces: NamespaceBudgetOptions['namespaces'] = {
       createdFor: (cluster) => [...live.values()].filter((of) => of === cluster).length,
+      isCreatedFor: (name, cluster) => live.get(name) === cluster,
       stateOf: (name) => (live.has(name) ? 'exists' : 'missing'),
     };
     return new NamespaceBudget({ most, cluster: 'west', namespaces, freed: () => void (freed += 1) });
@@ -73,6 +74,19 @@ describe('namespaces that are created for a Link (E10)', () => {
     limited.decided('federation', 'a/web', false);
     limited.decided('federation', 'a/web', false);
     expect([limited.admits('b'), freed]).toEqual([true, 1]);
+  });
+
+  test('make room where somebody else has created them first (L293)', () => {
+    const limited = budget(1);
+    limited.decided('mirror', 'a/web', true);
+    expect(limited.admits('b')).toBe(false);
+    live.set('a', '');
+    limited.decided('mirror', 'a/web', false);
+    expect([limited.admits('b'), freed]).toEqual([true, 1]);
+    limited.decided('mirror', 'b/web', true);
+    live.set('b', 'west');
+    limited.decided('mirror', 'b/web', false);
+    expect(freed).toBe(1);
   });
 
   test('count also when they were created earlier, and only for their own cluster', () => {
