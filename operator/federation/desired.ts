@@ -42,7 +42,7 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
     return {
       ...NOTHING,
       services: services.map((object) => ({ of: SERVICES, object })),
-      endpoints: isAwaited ? hiddenSlices(observed, members).map(slice) : [],
+      endpoints: hiddenSlices(observed, members).map(slice),
       isBlocked,
     };
   }

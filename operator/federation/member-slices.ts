@@ -126,8 +126,11 @@ export const hiddenSlices = (
 ): readonly (EndpointSlice | ApiJson)[] => {
   const decided = new Set(members.map(({ target }) => target?.link.cluster));
   return observed.targets
-    .filter(({ knowledge, link }) => knowledge === 'unknown' && !decided.has(link.cluster))
-    .flatMap((target) => refreshed(observed, target));
+    .filter(({ knowledge, link }) => knowledge !== 'known' && !decided.has(link.cluster))
+    .flatMap((target) =>
+      // For a cluster whose Lease somebody else might hold, nothing is written (rule H1).
+      target.knowledge === 'anothers' ? slicesOf(observed, target.link.cluster) : refreshed(observed, target),
+    );
 };
 
 /**

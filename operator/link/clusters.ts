@@ -347,9 +347,17 @@ export class Clusters {
     const last = await this.#records.lastServed(link, cluster, signal);
     const assignment = this.#assignmentOf(cluster);
     if (signal.aborted || assignment.do !== 'continue' || assignment.link !== link) return false;
-    if (last === undefined) this.#withoutSpec.add(cluster);
+    if (last === undefined) this.#foundNoSpec(cluster);
     else this.#begun(cluster, this.#sessions.serve(last.settings, last.served));
     return true;
+  }
+
+  /** Notes that a Lease records no spec, and notifies whoever took the cluster for one that is not known yet. */
+  #foundNoSpec(cluster: string): void {
+    if (this.#withoutSpec.has(cluster)) return;
+    this.#withoutSpec.add(cluster);
+    this.#sessions.forgotten(cluster);
+    this.#options.env.imports?.addAll();
   }
 
   /**

@@ -150,7 +150,7 @@ export class Sessions {
     // A Link of this name might have been created again meanwhile.
     const link = this.#options.links.get(session.link);
     if (link?.work === session) link.work = undefined;
-    if (session instanceof Session) this.#forgotten(cluster);
+    if (session instanceof Session) this.forgotten(cluster);
   }
 
   /** Stops all sessions. Mirrors stay, and Leases are released. */
@@ -189,23 +189,23 @@ export class Sessions {
     }
   }
 
-  #begin(cluster: string, work: Session | Keeping): void {
-    this.#sessions.set(cluster, work);
-    this.#options.links.of(work.link).work = work;
-    work.start();
-  }
-
   /**
    * Notifies failovers that no session knows the Services of a cluster any more. Failovers then judge mirrors by the
    * slices in the source cluster (rule J3).
    */
-  #forgotten(cluster: string): void {
+  forgotten(cluster: string): void {
     const { source, failovers } = this.#options.env;
     for (const key of source.keysOf(cluster)) {
       if (key === PROBE_KEY) continue;
       const { namespace, name } = splitKey(key);
       failovers?.mirrorChanged(`${namespace}/${mirrorName(name, cluster)}`);
     }
+  }
+
+  #begin(cluster: string, work: Session | Keeping): void {
+    this.#sessions.set(cluster, work);
+    this.#options.links.of(work.link).work = work;
+    work.start();
   }
 
   #giveSecret(session: Session): void {

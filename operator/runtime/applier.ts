@@ -37,7 +37,15 @@ export type Outcome =
    * Others undid the same repair again and again, or an admission webhook undid it at once. It is due later. If only
    * labels and annotations that somebody adds differ, `additions` are their keys.
    */
-  | { readonly result: 'deferred'; readonly afterMs: number; readonly additions?: readonly string[] | undefined };
+  | {
+      readonly result: 'deferred';
+      readonly afterMs: number;
+      readonly additions?: readonly string[] | undefined;
+      /** Why: a webhook undoes it at once, so the object is as near to what is wanted as it comes. @default - others */
+      readonly by?: 'webhook';
+      /** Whether it was written now. @default false */
+      readonly isWritten?: boolean;
+    };
 
 /** A store, which shows our writes before the watch reports them. */
 export interface WriteThrough {
@@ -188,13 +196,12 @@ export class Applier {
     const { of, object, comparison } = wanted;
     const id = idOf(of, object);
     const digest = digestOf(of, object, comparison);
-    const deferred = (afterMs: number, left: KubeObject): Outcome => ({
-      result: 'deferred',
-      afterMs,
-      additions: additions(of, object, left, comparison),
-    });
-    const waitMs = this.#repairs.waitMs(id, digest, live);
-    if (waitMs > 0) return deferred(waitMs, live);
+    const inVainMs = this.#repairs.inVainMs(id, digest, live);
+    const waitMs = inVainMs > 0 ? inVainMs : this.#repairs.waitMs(id, digest);
+    if (waitMs > 0) {
+      const left = additions(of, object, live, comparison);
+      return { result: 'deferred', afterMs: waitMs, additions: left, ...(inVainMs > 0 && { by: 'webhook' }) };
+    }
 
     let written = await this.#applyOver(wanted, live, signal);
     if (!isEquivalent(of, object, written, comparison)) {
@@ -205,7 +212,9 @@ export class Applier {
     this.#stored(of)?.wrote(written, live);
     if (isEquivalent(of, object, written, comparison)) return { result: 'written', object: written };
     // An admission webhook puts it back.
-    return deferred(this.#repairs.inVain(id, digest, written), written);
+    const left = additions(of, object, written, comparison);
+    const afterMs = this.#repairs.inVain(id, digest, written, left !== undefined);
+    return { result: 'deferred', afterMs, additions: left, by: 'webhook', isWritten: true };
   }
 
   /**

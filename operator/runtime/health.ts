@@ -32,27 +32,21 @@ export class ReadHealth {
   report(reflector: string, state: ReflectorState, namespace?: string): void {
     const states = this.#states.get(namespace) ?? new Map<string, ReflectorState>();
     this.#states.set(namespace, states.set(reflector, state));
-    this.#review();
-  }
-
-  /** Forgets a reflector that was stopped. If it alone failed, what the others read can be read. */
-  forget(reflector: string, namespace?: string): void {
-    const isKnown = this.#states.get(namespace)?.delete(reflector) === true;
-    // Where none is left, nothing is read, and nothing is known of it.
-    if (isKnown && [...this.#states.values()].some(({ size }) => size > 0)) this.#review();
-  }
-
-  /** Whether reading a namespace is forbidden while others may be read. */
-  isRefused(namespace: string): boolean {
-    return isForbidden(this.#errorOf(namespace));
-  }
-
-  #review(): void {
     const obstacle = this.#obstacle();
     const kind = obstacle === undefined ? 'none' : `${obstacleOf(obstacle.error)} ${obstacle.namespaces.join(' ')}`;
     if (kind === this.#reported) return;
     this.#reported = kind;
     this.#onChange(obstacle);
+  }
+
+  /** Forgets a reflector that was stopped. */
+  forget(reflector: string, namespace?: string): void {
+    this.#states.get(namespace)?.delete(reflector);
+  }
+
+  /** Whether reading a namespace is forbidden while others may be read. */
+  isRefused(namespace: string): boolean {
+    return isForbidden(this.#errorOf(namespace));
   }
 
   #obstacle(): ReadObstacle | undefined {

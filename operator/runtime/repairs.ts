@@ -15,6 +15,8 @@ const REPAIR_MEMORY_MS = 600_000;
 const ONCE_MEMORY_MS = 60_000;
 /** After so long, what a webhook undid as it was written is written again: webhooks change, and go. */
 const IN_VAIN_WAIT_MS = 3_600_000;
+/** The same where the webhook only adds labels and annotations: the object works, and there may be thousands. */
+const ADDED_WAIT_MS = 24 * 3_600_000;
 
 interface Repair {
   readonly digest: string;
@@ -36,17 +38,22 @@ export class Repairs {
   readonly #repairs = new Map<string, Repair>();
   /** Those that have been written once. */
   readonly #once = new Map<string, Repair>();
-  readonly #inVain = new Map<string, InVain>();
+  /** Those that a webhook keeps from what is written. */
+  readonly #undone = new Map<string, InVain>();
+  /** Those to which a webhook only adds. */
+  readonly #addedTo = new Map<string, InVain>();
 
-  /**
-   * How long to wait before content is written to an object again, in milliseconds; 0 if it may be written now.
-   * @param live the object. @default - there is none
-   */
-  waitMs(id: string, digest: string, live?: KubeObject): number {
-    const inVain = this.#inVain.get(id);
-    const isInVain = inVain?.digest === digest && inVain.resourceVersion === live?.metadata.resourceVersion;
-    const { notBeforeMs = 0 } = (isInVain ? inVain : this.#remembered(id, digest)) ?? {};
-    return Math.max(0, notBeforeMs - performance.now());
+  /** How long to wait before content is written to an object again, in milliseconds; 0 if it may be written now. */
+  waitMs(id: string, digest: string): number {
+    const repair = this.#remembered(id, digest);
+    return repair === undefined ? 0 : Math.max(0, repair.notBeforeMs - performance.now());
+  }
+
+  /** The same for this version of an object, if the content was written to it {@link inVain}; 0 if it was not. */
+  inVainMs(id: string, digest: string, { metadata }: KubeObject): number {
+    const known = this.#undone.get(id) ?? this.#addedTo.get(id);
+    const isInVain = known?.digest === digest && known.resourceVersion === metadata.resourceVersion;
+    return isInVain ? Math.max(0, known.notBeforeMs - performance.now()) : 0;
   }
 
   /** Whether anything was written to an object lately. */
@@ -68,33 +75,39 @@ export class Repairs {
 
   /** Number of objects whose writes are remembered. */
   get size(): number {
-    return new Set([...this.#once.keys(), ...this.#repairs.keys(), ...this.#inVain.keys()]).size;
+    return new Set([...this.#once.keys(), ...this.#repairs.keys(), ...this.#undone.keys(), ...this.#addedTo.keys()])
+      .size;
   }
 
   /**
    * Records that an object, as the API server returned it, does not have the content that was just written to it.
+   * @param isAdded whether it has that, and labels or annotations more
    * @returns how long to wait before that is written again, in milliseconds
    */
-  inVain(id: string, digest: string, { metadata: { resourceVersion } }: KubeObject): number {
+  inVain(id: string, digest: string, { metadata: { resourceVersion } }: KubeObject, isAdded: boolean): number {
+    const waitMs = isAdded ? ADDED_WAIT_MS : IN_VAIN_WAIT_MS;
     // The one that is written again last comes last.
-    this.#inVain.delete(id);
-    this.#inVain.set(id, { digest, resourceVersion, notBeforeMs: performance.now() + IN_VAIN_WAIT_MS });
+    this.#undone.delete(id);
+    this.#addedTo.delete(id);
+    const known = { digest, resourceVersion, notBeforeMs: performance.now() + waitMs };
+    (isAdded ? this.#addedTo : this.#undone).set(id, known);
     this.#forgetOld();
-    return IN_VAIN_WAIT_MS;
+    return waitMs;
   }
 
   /** Forgets an object that is gone. */
   forget(id: string): void {
     this.#once.delete(id);
     this.#repairs.delete(id);
-    this.#inVain.delete(id);
+    this.#undone.delete(id);
+    this.#addedTo.delete(id);
   }
 
   /** Forgets what says nothing any more: others may have deleted the object, as with its namespace. */
   #forgetOld(): void {
     const now = performance.now();
-    const memories = [...this.#memories(), [this.#inVain, 0] as const];
-    for (const [repairs, memoryMs] of memories) {
+    const inVain = [this.#undone, this.#addedTo].map((objects) => [objects, 0] as const);
+    for (const [repairs, memoryMs] of [...this.#memories(), ...inVain]) {
       for (const [id, { notBeforeMs }] of repairs) {
         if (now - notBeforeMs < memoryMs) break;
         repairs.delete(id);

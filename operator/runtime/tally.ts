@@ -95,7 +95,8 @@ const standsFor = ({ metadata: { name, annotations } }: KubeObject): string =>
 export class Tally<R extends Reason> {
   readonly #context: TallyContext<R>;
   readonly #refusals: R[] = [];
-  readonly #notes: string[] = [];
+  /** Objects to which somebody keeps adding metadata, by the keys of that: the first one, and how many. */
+  readonly #added = new Map<string, { readonly object: string; readonly keys: readonly string[]; count: number }>();
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
   /** Names that the API server refuses, or that foreign Services have. No other object for such a name is created. */
@@ -145,7 +146,7 @@ export class Tally<R extends Reason> {
       writes: this.#done.length,
       done: this.#done,
       refusals: this.#refusals,
-      notes: this.#notes,
+      notes: this.#notes(),
       errors: this.errors,
       unreplaced: this.unreplaced,
       isFenced: this.#isFenced,
@@ -173,13 +174,30 @@ export class Tally<R extends Reason> {
         break;
       case 'deferred': {
         const object = `${action.of.kind} ${keyOf(action.object)}`;
+        if (outcome.isWritten === true) this.#done.push(action);
         if (outcome.additions === undefined) {
           this.#refusals.push(texts.contested(object));
-          this.#unsettled.add(awaitedOf(action));
-        } else this.#notes.push(texts.added(object, outcome.additions));
+          // What a webhook undoes never comes to be as desired: nothing waits for that.
+          if (outcome.by !== 'webhook') this.#unsettled.add(awaitedOf(action));
+        } else this.#noteAdditions(object, outcome.additions);
         this.requeue(outcome.afterMs);
       }
     }
+  }
+
+  #noteAdditions(object: string, keys: readonly string[]): void {
+    const id = keys.join(' ');
+    const known = this.#added.get(id);
+    if (known === undefined) this.#added.set(id, { object, keys, count: 1 });
+    else known.count += 1;
+  }
+
+  /** One for all objects to which the same is added: a headless mirror has thousands. */
+  #notes(): readonly string[] {
+    const { texts } = this.#context;
+    return [...this.#added.values()].map(({ object, keys, count }) =>
+      texts.added(count === 1 ? object : `${object} and ${count - 1} more`, keys),
+    );
   }
 
   /**

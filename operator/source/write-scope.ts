@@ -47,6 +47,8 @@ export class NamespaceBudget {
   readonly #options: NamespaceBudgetOptions;
   /** By namespace: what is about to have it created. */
   readonly #pending = new Map<string, Set<string>>();
+  /** Whether anything might wait for room: a namespace was not admitted since {@link NamespaceBudgetOptions.freed}. */
+  #isShort = false;
 
   constructor(options: NamespaceBudgetOptions) {
     this.#options = options;
@@ -57,7 +59,9 @@ export class NamespaceBudget {
     if (this.#pending.has(namespace)) return true;
     const { most, cluster, namespaces } = this.#options;
     const pending = [...this.#pending.keys()].filter((name) => namespaces.stateOf(name) !== 'exists');
-    return namespaces.createdFor(cluster) + pending.length < most;
+    const isAdmitted = namespaces.createdFor(cluster) + pending.length < most;
+    if (!isAdmitted) this.#isShort = true;
+    return isAdmitted;
   }
 
   /**
@@ -72,7 +76,9 @@ export class NamespaceBudget {
     if (isCreated) this.#pending.set(namespace, (pending ?? new Set()).add(by));
     else if (pending?.delete(by) === true && pending.size === 0) {
       this.#pending.delete(namespace);
-      if (!namespaces.isCreatedFor(namespace, cluster)) freed?.();
+      if (!this.#isShort || namespaces.isCreatedFor(namespace, cluster)) return;
+      this.#isShort = false;
+      freed?.();
     }
   }
 }

@@ -153,7 +153,9 @@ export class Renewal {
     const publishedCa = await publishedCaOf(client, token.namespace, signal);
     const renewed = renewedKubeconfig(text, { token: next, publishedCa }, Date.now());
     const user = await tryOut(renewed.access, signal);
-    if (user !== undefined && user !== userOf(token)) throw new Error('the target gave a token of another account');
+    // A target that accepts a client certificate goes by that, and not by the token.
+    const isAccount = user === undefined || user === userOf(token) || user === (await reviewSelf(client, signal))?.user;
+    if (!isAccount) throw new Error('the target gave a token of another account');
     const { name, uid, resourceVersion } = secret.metadata;
     const data = { [CredentialsSecret.key]: Buffer.from(renewed.text).toString('base64') };
     const write = (): Promise<unknown> =>

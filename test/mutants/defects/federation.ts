@@ -171,7 +171,7 @@ export const FEDERATION: readonly Defect[] = [
     tests: ['test/operator/federation/decide.test.ts'],
     name: 'L291 slices that an annotation of others hides are no memberships',
     rule: 'L291',
-    find: "knowledge === 'unknown' && !decided.has(link.cluster)",
-    replace: "knowledge === 'unknown' && !decided.has(link.cluster) && false",
+    find: "knowledge !== 'known' && !decided.has(link.cluster)",
+    replace: "knowledge === 'unknown' && decided.has(link.cluster)",
   },
 ];

@@ -181,8 +181,8 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'a Link that is invalid when the operator starts is not served as it was',
     rule: 'E7',
-    find: 'if (last === undefined) this.#withoutSpec',
-    replace: "if (last?.settings.name !== '') this.#withoutSpec",
+    find: 'if (last === undefined) this.#foundNoSpec',
+    replace: "if (last?.settings.name !== '') this.#foundNoSpec",
   },
   {
     ...TARGET_READER,

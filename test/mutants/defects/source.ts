@@ -50,7 +50,7 @@ export const SOURCE: readonly Defect[] = [
     ...WRITE_SCOPE,
     name: 'nobody notices that a namespace is not created after all',
     rule: 'L122',
-    find: 'if (!namespaces.isCreatedFor(namespace, cluster)) freed?.();',
+    find: '      freed?.();',
     replace: '',
   },
   {
@@ -90,7 +90,7 @@ export const SOURCE: readonly Defect[] = [
     tests: ['test/operator/source/write-scope.test.ts'],
     name: 'L293 room for a namespace that somebody else has created is told to nobody',
     rule: 'L293',
-    find: 'if (!namespaces.isCreatedFor(namespace, cluster)) freed?.();',
-    replace: "if (namespaces.stateOf(namespace) !== 'exists') freed?.();",
+    find: '|| namespaces.isCreatedFor(namespace, cluster)',
+    replace: "|| namespaces.stateOf(namespace) === 'exists'",
   },
 ];

@@ -114,6 +114,9 @@ describe('members (I1)', () => {
       });
       const [left] = settled(beside);
       expect(left.slices.map(({ metadata }) => metadata.name)).toContain('web-federated.a-ipv4');
+      const ofOthers = { ...unread, knowledge: 'anothers' } as const;
+      const [kept] = settled({ ...beside, targets: [ofOthers, ...others] });
+      expect(kept.slices).toContainEqual(slices.find(({ metadata }) => metadata.name === 'web-federated.a-ipv4'));
       const dead = { ...unread, gateway: { ...unread.gateway!, alive: false } };
       expect(shownOf({ ...beside, ...left, targets: [dead, ...others] }).slices['web-federated.a-ipv4']).toBe(0);
     }

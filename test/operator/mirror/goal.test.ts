@@ -158,14 +158,37 @@ describe('a pass', () => {
     expect([did, again]).toEqual([['create Service a', 'create Endpoints b'], false]);
   });
 
-  it('that changes nothing, since a webhook puts it back, is not followed by another', async () => {
-    const result = await pass({
-      desired: { services: [service('a')] },
-      owned: { services: [ownedService('a')] },
-      answers: { 'replace Service a': { result: 'unchanged' }, 'update Service a': { result: 'unchanged' } },
+  it('whose write a webhook undoes is followed by another, which keeps nothing for it (L286)', async () => {
+    const slices = { endpoints: [ownedEndpoints('a', [])] };
+    const given = { desired: { services: [service('a')] }, owned: { services: [ownedService('a')], ...slices } };
+    const undone = { result: 'deferred', afterMs: 3_600_000, by: 'webhook' } as const;
+    const answers = (outcome: Outcome) => ({ 'replace Service a': outcome, 'update Service a': outcome });
+    const first = await pass({ ...given, answers: answers({ ...undone, isWritten: true }) });
+    expect(first).toMatchObject({ writes: 1, again: true, errors: [], refusals: [{ reason: 'Error' }] });
+    expect(first.did).toHaveLength(1);
+    const second = await pass({ ...given, answers: answers(undone) });
+    expect(second).toMatchObject({ writes: 1, again: false, errors: [], refusals: [{ reason: 'Error' }] });
+    expect(second.did.at(-1)).toBe('delete Endpoints a');
+    // What somebody else undoes is waited for.
+    const others = await pass({ ...given, answers: answers({ result: 'deferred', afterMs: 1_000 }) });
+    expect(others.did).toHaveLength(1);
+  });
+
+  it('has one note for all objects to which the same is added (L286)', async () => {
+    const added = { result: 'deferred', afterMs: 1_000, by: 'webhook', additions: ['team'] } as const;
+    const names = ['a', 'b', 'c'];
+    const { notes } = await pass({
+      desired: { services: names.map((name) => service(name)) },
+      owned: { services: names.map((name) => ownedService(name)) },
+      answers: Object.fromEntries(
+        names.flatMap((name) => [
+          [`update Service ${name}`, added],
+          [`replace Service ${name}`, added],
+        ]),
+      ),
     });
-    expect(result).toMatchObject({ writes: 0, again: false, errors: [], refusals: [] });
-    expect(result.did).toHaveLength(1);
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toContain('team to Service shop/a and 2 more');
   });
 });
 

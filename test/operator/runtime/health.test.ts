@@ -32,18 +32,6 @@ describe('whether something can be read', () => {
     expect(reports).toEqual(['none', 'refused', 'none']);
   });
 
-  it('is so again once a reflector that failed is stopped, unless none is left (L288)', () => {
-    const { health, reports } = setUp();
-    health.report('services', connected);
-    health.report('slices', refused);
-    health.forget('slices');
-    health.forget('slices');
-    expect(reports).toEqual(['none', 'refused', 'none']);
-    health.report('services', reset);
-    health.forget('services');
-    expect(reports).toEqual(['none', 'refused', 'none', 'reset']);
-  });
-
   it('is reported anew when the obstacle is of another kind', () => {
     const { health, reports } = setUp();
     health.report('services', refused);

@@ -60,16 +60,18 @@ describe('content that an object does not come to have', () => {
   it('waits an hour, if it is that version of the object and that content, and is not gone', () => {
     const repairs = new Repairs();
     const waits = (id = 'a', content = 'content', resourceVersion = '5'): number =>
-      repairs.waitMs(id, content, version(resourceVersion));
-    expect(repairs.inVain('a', 'content', version('5'))).toBe(3_600_000);
+      repairs.inVainMs(id, content, version(resourceVersion));
+    expect(repairs.inVain('a', 'content', version('5'), false)).toBe(3_600_000);
     expect(waits()).toBe(3_600_000);
     expect([waits('a', 'content', '6'), waits('a', 'other content'), waits('b')]).toEqual([0, 0, 0]);
     vi.advanceTimersByTime(3_599_000);
     expect(waits()).toBe(1_000);
     vi.advanceTimersByTime(1_000);
     expect(waits()).toBe(0);
-    repairs.inVain('a', 'content', version('5'));
+    repairs.inVain('a', 'content', version('5'), false);
     expect(waits()).toBe(3_600_000);
+    repairs.inVain('a', 'content', version('5'), true);
+    expect(waits()).toBe(86_400_000);
     repairs.forget('a');
     expect(waits()).toBe(0);
   });
@@ -84,11 +86,11 @@ describe('content that an object does not come to have', () => {
 
   it('is forgotten in the end of objects that nobody writes any more, and of no other', () => {
     const repairs = new Repairs();
-    for (let at = 0; at < 1_000; at += 1) repairs.inVain(`pr-${at}/web`, 'content', version('5'));
+    for (let at = 0; at < 1_000; at += 1) repairs.inVain(`pr-${at}/web`, 'content', version('5'), false);
     vi.advanceTimersByTime(1_800_000);
-    repairs.inVain('a', 'content', version('5'));
+    repairs.inVain('a', 'content', version('5'), false);
     vi.advanceTimersByTime(1_800_000);
     repairs.wrote('b', 'content');
-    expect([repairs.size, repairs.waitMs('a', 'content', version('5'))]).toEqual([2, 1_800_000]);
+    expect([repairs.size, repairs.inVainMs('a', 'content', version('5'))]).toEqual([2, 1_800_000]);
   });
 });

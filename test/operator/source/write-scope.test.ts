@@ -89,6 +89,14 @@ describe('namespaces that are created for a Link (E10)', () => {
     expect(freed).toBe(1);
   });
 
+  test('make room for nobody where none was refused', () => {
+    const limited = budget(1_000);
+    limited.decided('mirror', 'a/web', true);
+    live.set('a', 'north');
+    limited.decided('mirror', 'a/web', false);
+    expect(freed).toBe(0);
+  });
+
   test('count also when they were created earlier, and only for their own cluster', () => {
     const limited = budget(2);
     live.set('a', 'west').set('b', 'north').set('c', '');
