@@ -118,19 +118,17 @@ export function retainedSlices(
  * Returns the existing slices of those targets that are not among the members, and whose Services are not known. Such
  * slices exist, for example, if an annotation that somebody else wrote makes the federated Service flat, and so hides
  * the slices from Linkerd. The slices are memberships all the same (rule I6), and lead to their targets again once the
- * annotation is gone. They get the present state of the gateways of their targets ({@link refreshedSlices}).
+ * annotation is gone. Meanwhile they follow their gateways ({@link followingGateways}).
  */
 export const hiddenSlices = (
   observed: ObservedFederation,
   members: readonly Member[],
 ): readonly (EndpointSlice | ApiJson)[] => {
   const decided = new Set(members.map(({ target }) => target?.link.cluster));
-  return observed.targets
-    .filter(({ knowledge, link }) => knowledge !== 'known' && !decided.has(link.cluster))
-    .flatMap((target) =>
-      // For a cluster whose Lease somebody else might hold, nothing is written (rule H1).
-      target.knowledge === 'anothers' ? slicesOf(observed, target.link.cluster) : refreshed(observed, target),
-    );
+  const targets = observed.targets.filter(({ knowledge, link }) => knowledge !== 'known' && !decided.has(link.cluster));
+  const clusters = new Set<string | undefined>(targets.map(({ link }) => link.cluster));
+  const slices = observed.slices.filter((each) => clusters.has(memberOf(each)));
+  return followingGateways({ ...observed, targets, slices });
 };
 
 /**

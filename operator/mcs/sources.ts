@@ -84,7 +84,7 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
   if (target === undefined || shape.mode === 'remote-discovery')
     return complete({ slices: copies(observed, source, shape) }, undiscoverable(target, shape));
   if (shape.type !== 'Headless') {
-    const endpoints = gatewayEndpointsOf(target, gatewaySlices(observed, target));
+    const endpoints = sharedGateway(observed, target);
     return complete({ endpoints }, endpoints === undefined ? [unreachable(target)] : []);
   }
   if (target.gateway === undefined || target.service === undefined) return complete({}, [unreachable(target)]);
@@ -102,9 +102,7 @@ function lacksAddress(
   { mode, type }: Shape,
 ): target is TargetExporter {
   if (mode !== 'gateway' || target?.gateway?.addresses.length !== 0) return false;
-  const endpoints =
-    type === 'Headless' ? podGateway(observed, target) : gatewayEndpointsOf(target, gatewaySlices(observed, target));
-  return endpoints === undefined;
+  return (type === 'Headless' ? podGateway : sharedGateway)(observed, target) === undefined;
 }
 
 /** Returns a note that says why no request reaches a cluster in gateway mode. */
@@ -153,6 +151,10 @@ export function followingGateways(observed: ObservedImport): readonly KubeObject
   });
   return [...observed.imported.filter(({ metadata }) => !former.has(metadata.name)), ...followed];
 }
+
+/** Returns the endpoints of the gateway for the derived Service; undefined in the cases of {@link podGateway}. */
+const sharedGateway = (observed: ObservedImport, target: TargetExporter) =>
+  gatewayEndpointsOf(target, gatewaySlices(observed, target));
 
 /**
  * Returns the endpoints of the gateway for the Services that stand for a target's pods. Undefined if the target has no

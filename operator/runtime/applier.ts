@@ -204,13 +204,15 @@ export class Applier {
     }
 
     let written = await this.#applyOver(wanted, live, signal);
-    if (!isEquivalent(of, object, written, comparison)) {
+    let isRight = isEquivalent(of, object, written, comparison);
+    if (!isRight) {
       // Apply leaves what other managers own: make everything in it ours, then what is not applied goes.
       written = await this.#apply(wanted, await this.#claim(wanted, written, signal), signal);
+      isRight = isEquivalent(of, object, written, comparison);
     }
     this.#repairs.wrote(id, digest);
     this.#stored(of)?.wrote(written, live);
-    if (isEquivalent(of, object, written, comparison)) return { result: 'written', object: written };
+    if (isRight) return { result: 'written', object: written };
     // An admission webhook puts it back.
     const left = additions(of, object, written, comparison);
     const afterMs = this.#repairs.inVain(id, digest, written, left !== undefined);

@@ -95,8 +95,8 @@ const standsFor = ({ metadata: { name, annotations } }: KubeObject): string =>
 export class Tally<R extends Reason> {
   readonly #context: TallyContext<R>;
   readonly #refusals: R[] = [];
-  /** Objects to which somebody keeps adding metadata, by the keys of that: the first one, and how many. */
-  readonly #added = new Map<string, { readonly object: string; readonly keys: readonly string[]; count: number }>();
+  /** Objects to which somebody keeps adding metadata, with the keys of that. */
+  readonly #added: { readonly object: string; readonly keys: readonly string[] }[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
   /** Names that the API server refuses, or that foreign Services have. No other object for such a name is created. */
@@ -179,25 +179,20 @@ export class Tally<R extends Reason> {
           this.#refusals.push(texts.contested(object));
           // What a webhook undoes never comes to be as desired: nothing waits for that.
           if (outcome.by !== 'webhook') this.#unsettled.add(awaitedOf(action));
-        } else this.#noteAdditions(object, outcome.additions);
+        } else this.#added.push({ object, keys: outcome.additions });
         this.requeue(outcome.afterMs);
       }
     }
   }
 
-  #noteAdditions(object: string, keys: readonly string[]): void {
-    const id = keys.join(' ');
-    const known = this.#added.get(id);
-    if (known === undefined) this.#added.set(id, { object, keys, count: 1 });
-    else known.count += 1;
-  }
-
   /** One for all objects to which the same is added: a headless mirror has thousands. */
   #notes(): readonly string[] {
     const { texts } = this.#context;
-    return [...this.#added.values()].map(({ object, keys, count }) =>
-      texts.added(count === 1 ? object : `${object} and ${count - 1} more`, keys),
-    );
+    const alike = Map.groupBy(this.#added, ({ keys }) => keys.join(' '));
+    return [...alike.values()].flatMap(([first, ...more]) => {
+      if (first === undefined) return [];
+      return [texts.added(more.length === 0 ? first.object : `${first.object} and ${more.length} more`, first.keys)];
+    });
   }
 
   /**

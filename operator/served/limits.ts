@@ -82,9 +82,10 @@ export class Limits implements RoomListener {
 /** Returns an id that distinguishes the exports of one Service in different aspects. */
 const idOf = (sort: WrittenSort, key: string): string => `${sort} ${key}`;
 
-function bySort(ids: Iterable<string>): ReadonlyMap<WrittenSort, readonly string[]> {
-  const split = [...ids].map((id) => id.split(' ') as [WrittenSort, string]);
-  const groups = [...Map.groupBy(split, ([sort]) => sort)];
+const parted = (id: string) => id.split(' ') as [WrittenSort, string];
+
+function bySort(ids: readonly string[]): ReadonlyMap<WrittenSort, readonly string[]> {
+  const groups = [...Map.groupBy(ids.map(parted), ([sort]) => sort)];
   return new Map(groups.map(([sort, of]) => [sort, of.map(([, key]) => key)]));
 }
 
@@ -110,8 +111,8 @@ const excessText = ({ what, setting, excess }: Counted): string | undefined =>
     : `the target exports ${excess.exported} ${what}, of which ${excess.served} are served (${flagOf(setting)})`;
 
 /** @param ids of exports; one Service may be refused in several aspects */
-const refusedText = (ids: Iterable<string>, mostMib: number): string | undefined => {
-  const services = new Set([...bySort(ids).values()].flat());
+const refusedText = (ids: ReadonlySet<string>, mostMib: number): string | undefined => {
+  const services = new Set([...ids].map((id) => parted(id)[1]));
   return services.size === 0
     ? undefined
     : `${services.size} of its Services would take what is written for it beyond ${mostMib} MiB (${flagOf('maxWrittenMib')})`;

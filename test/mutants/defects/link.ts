@@ -497,4 +497,12 @@ export const LINK: readonly Defect[] = [
     find: "return !isRead && this.#assignmentOf(cluster).do === 'continue';",
     replace: 'return isRead && false;',
   },
+  {
+    file: 'operator/link/clusters.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'L289 that a Lease records no spec is told to nobody',
+    rule: 'L289',
+    find: 'this.#sessions.forgotten(cluster);',
+    replace: '',
+  },
 ];

@@ -332,7 +332,7 @@ export const MCS: readonly Defect[] = [
     tests: ['test/operator/mcs/decide.test.ts'],
     name: 'L292 what is kept of a target that is not known has no address but those of its pods',
     rule: 'L292',
-    find: "type === 'Headless' ? podGateway(observed, target) : gatewayEndpointsOf(target, gatewaySlices(observed, target));",
-    replace: 'podGateway(observed, target);',
+    find: "(type === 'Headless' ? podGateway : sharedGateway)(observed, target)",
+    replace: 'podGateway(observed, target)',
   },
 ];

@@ -304,7 +304,7 @@ export const RUNTIME: readonly Defect[] = [
     ...APPLIER,
     name: 'L286 what an admission webhook undoes at once counts as written',
     rule: 'L286',
-    find: "if (isEquivalent(of, object, written, comparison)) return { result: 'written', object: written };",
+    find: "if (isRight) return { result: 'written', object: written };",
     replace: "if (waitMs === 0) return { result: 'written', object: written };",
   },
 ];

@@ -1493,15 +1493,21 @@ export const FOUND: readonly Fault[] = [
   {
     rule: 'L289',
     by: 'a reading of the code',
-    defects: ['L289 an invalid Link has no members until its Lease has been read'],
+    defects: [
+      'L289 an invalid Link has no members until its Lease has been read',
+      'L289 that a Lease records no spec is told to nobody',
+    ],
     outside:
       'a plan stops an operator, and the next one reads a Lease before anything else takes its time; clusters.test.ts',
   },
   {
     rule: 'L290',
     by: 'a reading of the code',
-    defects: ['L290 a renewed token comes without the certificate of the client'],
-    outside: 'no target of a search asks for the certificate of a client; renewed-kubeconfig.test.ts',
+    defects: [
+      'L290 a renewed token comes without the certificate of the client',
+      'L290 a target that goes by the certificate of the client is given no new token',
+    ],
+    outside: 'no target of a search asks for the certificate of a client; renewed-kubeconfig.test.ts, renewal.test.ts',
   },
   {
     rule: 'L291',

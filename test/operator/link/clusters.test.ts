@@ -444,8 +444,12 @@ describe('a cluster (E9)', () => {
       await pass(60_000);
       expect([unread.said, ...ofWest(unread)].slice(0, 3)).toEqual([['serves west by a'], [], []]);
       await unread.end();
-      const unknown = await start(lease, read('a', { valid: false, uid: 'new' }));
-      expect(ofWest(unknown)).toEqual([[], [], undefined]);
+      const unknown = new World([read('a', { valid: false, uid: 'new' })], { a: 'west' });
+      unknown.leases.keep(lease);
+      unknown.left.set('west', ['shop/web']);
+      expect(ofWest(unknown)).toEqual([['west'], ['west'], NOTHING_KNOWN]);
+      await pass(500);
+      expect([...ofWest(unknown), unknown.changed]).toEqual([[], [], undefined, ['shop/web-west']]);
       await unknown.end();
     });
 

@@ -102,8 +102,9 @@ describe('namespaces that are watched', () => {
 
   it('leave room for another from when they are reported to be missing (E10)', () => {
     const namespaces = new WatchedNamespaces({ relisted: () => undefined });
-    const counts: number[] = [];
-    namespaces.subscribe(() => counts.push(namespaces.createdFor('west')));
+    const counts: unknown[] = [];
+    const counted = () => [namespaces.createdFor('west'), namespaces.isCreatedFor('shop', 'west')];
+    namespaces.subscribe(() => counts.push(counted()));
     const sink = namespaces.store.sink();
     const created = (resourceVersion: string, deletionTimestamp?: string): Namespace => {
       const { metadata } = namespace('shop', resourceVersion, deletionTimestamp);
@@ -112,6 +113,10 @@ describe('namespaces that are watched', () => {
     };
     sink.applied(created('1'));
     sink.applied(created('2', '2026-01-01T00:00:00Z'));
-    expect(counts).toEqual([1, 0]);
+    expect(counts).toEqual([
+      [1, true],
+      [0, false],
+    ]);
+    expect(namespaces.isCreatedFor('shop', 'north')).toBe(false);
   });
 });

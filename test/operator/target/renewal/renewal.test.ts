@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { ApiError } from '../../../../operator/kube/errors.ts';
+import { SELF_SUBJECT_REVIEWS } from '../../../../operator/kube/objects.ts';
 import { FencedError } from '../../../../operator/runtime/fence.ts';
 import type { KeptSecret } from '../../../../operator/kube/keeper.ts';
 import { type AskedTarget, Renewal, type RenewalOptions } from '../../../../operator/target/renewal/renewal.ts';
@@ -39,12 +40,15 @@ let asked: number;
 /** What the target answers with a token; a function that throws refuses. */
 let answer: () => unknown;
 let user: string | undefined;
+/** Whom the target takes the client in use for. */
+let self: string;
 let write: () => void;
 let renewal: Renewal;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_S * 1_000 });
   [problems, written, asked, user] = [[], [], 0, 'system:serviceaccount:mesh:reader'];
+  self = user;
   answer = () => token(Date.now() / 1_000);
   write = () => undefined;
   const source: RenewalOptions['source'] = {
@@ -68,7 +72,8 @@ afterEach(() => {
 });
 
 const client: AskedTarget = {
-  ask: async () => {
+  ask: async (of) => {
+    if (of === SELF_SUBJECT_REVIEWS) return { status: { userInfo: { username: self, uid: '11' } } } as never;
     asked += 1;
     return Promise.resolve({ status: { token: answer() } } as never);
   },
@@ -196,6 +201,13 @@ describe('a token that ends', () => {
     follow();
     await pass(LIFETIME_S * 0.8 + 1);
     expect([written, problems]).toEqual([[], ['the target gave a token of another account']]);
+  });
+
+  it('is renewed where the target goes by the certificate beside it, and takes both for the same (L290)', async () => {
+    [user, self] = ['admin', 'admin'];
+    follow();
+    await pass(LIFETIME_S * 0.8 + 1);
+    expect([written.length, problems]).toEqual([1, []]);
   });
 
   it('is renewed no more once nothing follows it', async () => {
