@@ -67,7 +67,7 @@ export interface TargetParty extends Party {
   readonly isAdmitted: boolean;
   /**
    * Whether the Link's limit on namespaces (rule E10) allows the namespace to be created for this Service. Also true if
-   * the namespace need not be created. @default true
+   * it is not to be created: it exists, the Link does not create namespaces, or no Service is selected. @default true
    */
   readonly isNamespaceAdmitted?: boolean;
   /** Whether this Service is within the Link's limit on written bytes (rule E10). @default true */

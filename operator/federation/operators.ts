@@ -66,8 +66,8 @@ export function standingOf(observed: ObservedFederation): Standing {
 }
 
 /**
- * Returns why the Services that Links of this operator select cannot join: another operator serves or might serve the
- * federated Service of their name.
+ * Returns why a Service that a Link of this operator selects cannot join: another operator serves or might serve the
+ * federated Service of its name.
  */
 export const anothersRefusal = ({ namespace, live, operators: { own } }: ObservedFederation): Refusal =>
   servedByAnother(namespace, live?.metadata.name ?? '', live?.metadata.annotations?.[Annotation.operator] ?? '', own);

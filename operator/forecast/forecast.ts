@@ -72,7 +72,9 @@ export async function forecast(options: ForecastOptions): Promise<Forecast> {
   const { config, model, serve, remove, federation } = options;
   const { mayHaveLink, isDiscoverable } = federation;
   const imports = options.imports && (await ImportForecast.of(config, model, options.imports, federation));
-  const context = { config, model, claims: new NameClaims(), isDiscoverable, imports };
+  const claims = new NameClaims();
+  model.stores.subscribeNames((name, by) => claims.passedOn(name, by));
+  const context = { config, model, claims, isDiscoverable, imports };
   const served = serve.map((link) => new Served(link, context));
   const parties: readonly Party[] = [...remove.map((left) => new Removed(left, context)), ...served];
   const federations = new FederationForecast(config, model, federation, served);

@@ -1,8 +1,8 @@
 /**
  * Grace period in which a cluster without a Link keeps its mirrors (rule E5). If a new Link names the cluster within
  * this period, its session uses these mirrors instead of new ones. So a user can rename a Link. The period is 2 s. If
- * all Links vanished at once, it is longer: it lasts while Links cannot exist, and then for `returnGraceMs`, 10 minutes
- * by default.
+ * all Links vanished at once, it is longer: it lasts while no Link can be created, because the CRD or the namespace of
+ * Links is missing or being deleted, and then for `returnGraceMs`, 10 minutes by default.
  */
 import type { LinkPresence } from './presence.ts';
 

@@ -92,15 +92,14 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 }
 
 /**
- * Returns the Link that has a cluster; undefined if no Link has it.
- * - A Link whose Lease records the cluster keeps it, even while the Link is invalid, until its spec is valid and names
+ * Returns the Link that has a cluster; undefined if no Link has it. A Link that exchanges clusters with other Links
+ * ({@link isExchanged}) counts as invalid here.
+ * - A Link whose Lease records the cluster keeps it, even while the Link is invalid, until the Link is valid and names
  *   another cluster.
  * - If no Link keeps the cluster, the oldest valid Link that names it has it, or the first by name if several are
- *   equally old.
- * - An invalid Link has only the cluster that its Lease records. The same holds for a valid Link that exchanges
- *   clusters with other Links ({@link isExchanged}).
- * - A Link cannot be served yet if its {@link Former} cluster prevents this. Such a Link has the cluster that it names
- *   only if no other Link can be served for that cluster.
+ *   equally old. A Link that must not be served yet, because a suspended Link keeps it from leaving its former cluster,
+ *   has the cluster only if no other Link can be served for it.
+ * - An invalid Link has no other cluster than the one that its Lease records.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   const all = [...links];

@@ -143,9 +143,10 @@ export class Records {
 const UNLINKING_MS = 60_000;
 
 /**
- * Reports whether a Lease records that a person removed its Link with `linkspan unlink`. A record of an earlier Link of
- * the same name does not count. It is recognized by two facts: the Lease was renewed after the record, and `goneMs` is
- * undefined or at least {@link UNLINKING_MS} after the record.
+ * Reports whether a Lease says that a person removed its Link with `linkspan unlink`. The Lease notes when. False if the
+ * note is about an earlier Link of the same name, which is assumed if both of these are true:
+ * - The Lease was renewed at or after the noted time.
+ * - `goneMs` is undefined, or at least {@link UNLINKING_MS} after the noted time.
  * @param goneMs as for {@link Records.isUnlinked}
  */
 export function wasUnlinked({ metadata, spec }: Lease, goneMs?: number): boolean {

@@ -90,7 +90,9 @@ export class Work {
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#env.source.namespaces.subscribe((name, state) => this.#namespaceChanged(name, state));
+    const { source, claims } = this.#env;
+    source.namespaces.subscribe((name, state) => this.#namespaceChanged(name, state));
+    const unsubscribe = source.subscribeNames((name, by) => claims.passedOn(name, by));
     this.#member.start(this.#federations);
     if (this.#imports !== undefined) this.#exports?.start(this.#imports);
     await Promise.all([
@@ -100,6 +102,7 @@ export class Work {
       this.#discovery.run(signal),
       this.#access?.run(signal),
     ]);
+    unsubscribe();
     await Promise.all([this.#member.stop(), this.#exports?.stop()]);
   }
 

@@ -7,8 +7,8 @@ import { isDnsLabel } from '../../crds/names.ts';
 /** A cluster, and the id that it claims. */
 export interface IdClaim {
   /**
-   * Name of the cluster, unique among the claims: `spec.targetClusterName` of its Link, or the id of the local cluster.
-   * A DNS label.
+   * Name of the cluster: `spec.targetClusterName` of its Link, or the id of the local cluster. A cluster without a
+   * session can occur more than once. Its name might not be a DNS label, because its Link might be invalid.
    */
   readonly name: string;
   /**

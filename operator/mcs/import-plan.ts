@@ -80,10 +80,11 @@ export function planOf(
 }
 
 /**
- * Returns the ports of the ServiceImport. Without a resolution, its present content stays, and so do its ports. With a
- * resolution, the ports are the union of those of all known exports that are imported. If the exports or the id of
- * another cluster of the ServiceImport are not known, the ports of the existing derived Service are added, because the
- * ports of that cluster are among them. This happens only if the ServiceImport was deleted or has no valid spec.
+ * Returns the ports of the ServiceImport:
+ * - Without a resolution: its present ports, because its present content stays.
+ * - With a resolution: the ports of all exports that are imported. If the ServiceImport also has a cluster whose exports
+ *   or id are not known, the ports of our existing derived Service are added, because they include the ports of that
+ *   cluster. There is a resolution beside such a cluster only if the ServiceImport was deleted or has no valid spec.
  */
 function portsOf(
   { live, derived, name }: ObservedImport,
@@ -119,7 +120,8 @@ const exportedFields = ({
 });
 
 /**
- * Returns the present fields of the ServiceImport, which stay while the exports of one of its clusters are not known.
+ * Returns the present fields of the ServiceImport and its Services. They stay while there is no resolution to take them
+ * from.
  */
 function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields {
   const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = live?.spec ?? {};

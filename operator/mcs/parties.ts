@@ -44,12 +44,12 @@ export interface ImportPartiesOptions {
   readonly exporting: () => Iterable<string>;
   /**
    * Returns the target clusters whose exports a session reads, will read, or might read:
-   * - The cluster of each Link that imports ServiceExports, and that is served by its present spec or will be. These
-   *   Links do not count: suspended and invalid Links, Links that do not have the cluster that they name (rule E9), and
-   *   Links that a suspended Link keeps from leaving their former cluster (`FormerClusterSuspended`).
-   * - The cluster that the Lease of a Link records, if the Link is not suspended, and is invalid or exchanges clusters
-   *   with other Links. The cluster is returned until it is known whether the Link can be served by a former spec,
-   *   because that spec might import ServiceExports.
+   * - The cluster of each Link that imports ServiceExports, and that is served by its present spec or will be. This
+   *   leaves out suspended and invalid Links, Links that do not have the cluster that they name (rule E9), and Links
+   *   that a suspended Link keeps from leaving their former cluster (`FormerClusterSuspended`).
+   * - Each cluster for which it is not known yet whether its Link imports ServiceExports: the Link is invalid, or
+   *   exchanges clusters with other Links, so that it can be served only by the spec that its Lease records (rule E7),
+   *   and this Lease has not been read yet. The clusters of suspended Links are left out.
    */
   readonly serving: () => Iterable<string>;
   /**

@@ -163,6 +163,17 @@ export class NameClaims {
   }
 
   /**
+   * Notifies those that claim a name because a Service took it or gave it up (rule A7).
+   * @param name `namespace/name` of the Service
+   * @param by owner of that Service, which is not notified. @default - all are
+   */
+  passedOn(name: string, by?: ClaimOwner): void {
+    const [namespace = '', service = ''] = name.split('/');
+    const contenders = this.#contenders.get(namespace)?.get(service);
+    if (contenders !== undefined) this.#notify(by, [contenders]);
+  }
+
+  /**
    * Returns a number that is another if what an owner's claims come to may be, without any of them having been
    * replaced: somebody else has claimed one of the names, or claims it no more.
    */
@@ -238,11 +249,11 @@ export class NameClaims {
     }
   }
 
-  #notify(owner: ClaimOwner, touched: Iterable<Contenders>): void {
+  #notify(owner: ClaimOwner | undefined, touched: Iterable<Contenders>): void {
     const affected = new Map<string, Set<string>>();
     for (const contenders of touched) {
       for (const { claim } of contenders) {
-        if (isSameOwner(claim.owner, owner)) continue;
+        if (owner !== undefined && isSameOwner(claim.owner, owner)) continue;
         const keys = affected.get(claim.owner.cluster) ?? new Set<string>();
         affected.set(claim.owner.cluster, keys.add(claim.owner.key));
       }

@@ -1,14 +1,22 @@
 /**
  * Listeners to changes in the source cluster: the sessions of target clusters, the controllers of federated Services
- * and ServiceImports, and whoever needs the changes of all Services.
+ * and ServiceImports, the claims on names, and whoever needs the changes of all Services.
  */
+import type { Owner } from './owner.ts';
 
 /**
- * Called with a key of a target cluster when objects of that key have changed, or when another Service took or gave up
- * the name of the mirror of that key. `by` says what has changed: a Service (`service`), or Endpoints or a slice
- * (`endpoints`).
+ * Called with a key of a target cluster when objects of that key have changed, and with the key of the probe Service
+ * when another Service took or gave up the name of a probe Service. `by` says what has changed: a Service (`service`),
+ * or Endpoints or a slice (`endpoints`).
  */
 export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
+
+/**
+ * Called when a name that a mirror might need was taken or given up: by a Service that is not ours, or by a mirror.
+ * @param name `namespace/name` of the Service
+ * @param by owner of the mirror, who knows that already; undefined if the Service is not ours
+ */
+export type NameListener = (name: string, by: Owner | undefined) => void;
 
 export class SourceListeners {
   /** The listener of each target cluster, by the cluster's name. */
@@ -16,6 +24,7 @@ export class SourceListeners {
   protected ofFederations: ((key: string) => void) | undefined;
   protected readonly ofServices = new Set<(key: string) => void>();
   protected ofImports: ((key: string) => void) | undefined;
+  protected ofNames: NameListener | undefined;
 
   /**
    * Calls the listener on changes of the objects of one target cluster.
@@ -59,5 +68,14 @@ export class SourceListeners {
   subscribeImports(listener: (key: string) => void): () => void {
     this.ofImports = listener;
     return () => void (this.ofImports = undefined);
+  }
+
+  /**
+   * Calls the listener when names of mirrors are taken or given up.
+   * @returns a function that ends the subscription
+   */
+  subscribeNames(listener: NameListener): () => void {
+    this.ofNames = listener;
+    return () => void (this.ofNames = undefined);
   }
 }

@@ -4,7 +4,7 @@
  * limited to. Each change is reported to the session of the target cluster that owns the object. Reflectors (source.ts)
  * or lists (forecast) fill the stores.
  */
-import { federatedName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
+import { federatedName, isProbeName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -31,7 +31,6 @@ import {
   isFederated,
   isOfFederation,
   memberClusters,
-  mirroredName,
   type Owner,
   ownerOf,
   PROBE_KEY,
@@ -303,7 +302,7 @@ export class SourceStores extends SourceListeners {
     // Endpoints.
     const [object] = [before, after].filter((each) => each !== undefined);
     const isPassedOn = this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster;
-    if (object !== undefined && !('addressType' in object) && isPassedOn) affected.push(...this.#whoWants(object));
+    if (object !== undefined && isPassedOn) this.#passedOn(object, is ?? was);
     affected.forEach((owner, at) => {
       if (affected.findIndex((each) => sameOwner(each, owner)) === at)
         this.ofClusters.get(owner.cluster)?.(owner.key, by);
@@ -316,20 +315,21 @@ export class SourceStores extends SourceListeners {
    */
   #freed(object: Service | Endpoints | EndpointSlice): void {
     if ('addressType' in object) return;
-    const was = this.ownerOf(object)?.cluster;
-    for (const { cluster, key } of this.#whoWants(object)) {
-      if (cluster !== was) this.ofClusters.get(cluster)?.(key, 'service');
-    }
+    this.#passedOn(object, this.ownerOf(object));
     const joined = isFederated(object) ? undefined : federationOf(object);
     if (joined !== undefined) this.ofFederations?.(joined);
     if (importOf(object) === undefined) for (const each of importsOf(object)) this.ofImports?.(each);
   }
 
-  /** Returns the owners whose mirror would have the name of this Service. */
-  #whoWants({ metadata: { namespace = '', name } }: KubeObject): readonly Owner[] {
-    return [...this.ofClusters.keys()].flatMap((cluster) => {
-      const remote = mirroredName(name, cluster);
-      return remote === undefined ? [] : [{ cluster, key: `${namespace}/${remote}` }];
-    });
+  /**
+   * Notifies those that need the name of a Service or Endpoints object, which was taken or given up.
+   * @param by owner of this object, who knows that already; undefined if the object is not ours
+   */
+  #passedOn(object: Service | Endpoints | EndpointSlice, by: Owner | undefined): void {
+    if ('addressType' in object) return;
+    const { namespace = '', name } = object.metadata;
+    this.ofNames?.(`${namespace}/${name}`, by);
+    if (namespace === this.#namespace && isProbeName(name) && by === undefined)
+      for (const listener of this.ofClusters.values()) listener(PROBE_KEY, 'service');
   }
 }

@@ -319,3 +319,44 @@ describe.runIf(backings().includes('simulated'))('a name that is taken in the me
     expect((await clusters.get('Service', 'deleted-west'))?.metadata.labels).toEqual({ owner: 'somebody' });
   });
 });
+
+describe.runIf(backings().includes('simulated'))('a name that a foreign Service gives up [simulated]', () => {
+  let clusters: TwoClusters;
+  let east: SimulatedCluster;
+  let operator: TestOperator;
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing: 'simulated' });
+    east = clusters.eastCluster as SimulatedCluster;
+    await clusters.link();
+    // A name that is taken is not tried again within this suite: whoever waits for it must hear that it is free.
+    operator = clusters.operator({ tuning: { conflictRetryMs: 600_000 } });
+    await clusters.ready();
+  });
+  afterAll(() => clusters.stop());
+
+  const taken = (name: string, namespace = 'shop') => service(name, { namespace, labels: { owner: 'somebody' } });
+
+  const untilOurs = (name: string, namespace = 'shop') =>
+    eventually(`${name} is ours`, async () => {
+      const found = await clusters.get('Service', name, namespace);
+      return found?.metadata.labels?.['mirror.linkerd.io/cluster-name'] === 'west';
+    });
+
+  test('L294 A7 is taken at once for a pod', async () => {
+    const reads = async (reason: string) => (await clusters.mirrorCondition('set'))?.reason === reason;
+    east.store.upsert({ ...taken('set-1-west') });
+    await exportedPods(clusters, 'set', ['set-0', 'set-1']);
+    await eventually('the pod waits', () => reads('NameConflict'));
+    east.store.delete('v1', 'Service', 'shop', 'set-1-west');
+    await untilOurs('set-1-west');
+    await eventually('the pod waits no more', () => reads('Mirrored'));
+  });
+
+  test('L294 A7 is taken at once for the probe', async () => {
+    east.store.delete('v1', 'Service', 'linkerd-multicluster', 'probe-west');
+    east.store.upsert({ ...taken('probe-west', 'linkerd-multicluster') });
+    await eventually('the operator is at rest', () => operator.settled());
+    east.store.delete('v1', 'Service', 'linkerd-multicluster', 'probe-west');
+    await untilOurs('probe-west', 'linkerd-multicluster');
+  });
+});

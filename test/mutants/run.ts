@@ -9,8 +9,8 @@ import type { Tree } from './tree.ts';
 
 export type Outcome =
   | { readonly result: 'passed' }
-  /** A test failed: the first of them. */
-  | { readonly result: 'failed'; readonly test: string }
+  /** A test failed: the first of them, and what it printed. */
+  | { readonly result: 'failed'; readonly test: string; readonly message: string }
   /** The run did not end: a defect may well make a loop of it. */
   | { readonly result: 'timed out' }
   /** No test ran to its end: the files do not load, or vitest failed. */
@@ -19,7 +19,11 @@ export type Outcome =
 /** The part of vitest's JSON report that is read. */
 interface Report {
   readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
@@ -64,14 +68,15 @@ export async function runTests(
   signal.throwIfAborted();
   if (isLate) return { result: 'timed out' };
   const failure = await firstFailure(report);
-  if (failure !== undefined) return { result: 'failed', test: failure };
+  if (failure !== undefined) return { result: 'failed', ...failure };
   if (vitest.exitCode === 0) return { result: 'passed' };
   return { result: 'broken', output: (await output).join('\n') };
 }
 
-async function firstFailure(path: string): Promise<string | undefined> {
+async function firstFailure(path: string): Promise<{ test: string; message: string } | undefined> {
   const json = await readFile(path, 'utf8').catch(() => undefined);
   if (json === undefined) return undefined;
   const { testResults } = JSON.parse(json) as Report;
-  return testResults.flatMap((file) => file.assertionResults).find(({ status }) => status === 'failed')?.fullName;
+  const failed = testResults.flatMap((file) => file.assertionResults).find(({ status }) => status === 'failed');
+  return failed && { test: failed.fullName, message: failed.failureMessages.join('\n') };
 }

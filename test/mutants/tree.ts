@@ -1,14 +1,11 @@
 /** A copy of the working tree in a temporary folder, in which files may be broken. The user's tree is never written to. */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Defect, withDefect } from './defect.ts';
 
-/** What the tests of the operator need. */
-const PARTS = ['constructs', 'crds', 'operator', 'synth', 'test', 'package.json', 'tsconfig.json'];
-
-/** Built API servers: large, and no test of one defect starts them. */
-const LEFT_OUT = join('test', 'cluster', 'bin');
+/** What no test of a defect reads: history, and what is installed or built. The copy has a link to `node_modules`. */
+const LEFT_OUT = ['.git', '.vitest', 'dist', 'node_modules', 'release'];
 
 export class Tree {
   readonly folder: string;
@@ -20,10 +17,8 @@ export class Tree {
   /** Copies the tree whose root is `root`. */
   static async copyOf(root: string): Promise<Tree> {
     const folder = await mkdtemp(join(tmpdir(), 'linkspan-mutants-'));
-    const leftOut = join(root, LEFT_OUT);
-    for (const part of PARTS) {
-      await cp(join(root, part), join(folder, part), { recursive: true, filter: (source) => source !== leftOut });
-    }
+    const parts = (await readdir(root)).filter((part) => !LEFT_OUT.includes(part));
+    for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true });
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
     return new Tree(folder);
   }

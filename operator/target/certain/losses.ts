@@ -64,7 +64,7 @@ export class SortLosses {
 
   /**
    * @param nameOf returns a name for a key, which must differ from the names of all keys of other aspects
-   * @param confirmed the keys of all aspects whose deletion the user has confirmed, by name
+   * @param confirmed names of the keys whose deletion the user has confirmed, of this aspect and all others
    */
   constructor(nameOf: (key: string) => string, confirmed: Confirmed) {
     this.nameOf = nameOf;

@@ -18,7 +18,10 @@ import { Questions, type QuestionsOptions } from './questions.ts';
 export interface PodRereadsOptions extends Omit<QuestionsOptions<Hostnames, Asking>, 'askNow'> {
   /** Returns a Service as the watch shows it. */
   readonly get: (key: string) => Service | undefined;
-  /** Reports whether the watch of labelled slices covers slices with these labels. */
+  /**
+   * Reports whether slices with these labels count as labelled ({@link slicesBehind}). Every slice does if no label
+   * selects slices.
+   */
   readonly isLabelled: (labels: Readonly<Record<string, string>> | undefined) => boolean;
   /** Maximum total size of the answers that are being read, in bytes. @default 64 MiB */
   readonly maxBytes?: number;

@@ -11,10 +11,9 @@ const MAX_CERTIFICATES = 16;
 const MAX_BUNDLE_BYTES = 64 * 1024;
 
 /**
- * Returns a CA bundle with the certificates in use and those that the cluster publishes, without expired ones (rule
- * P3).
+ * Returns a CA bundle with the certificates in use and those that the target publishes, without expired ones (rule P3).
  * @param current PEM in use
- * @param published PEM from the ConfigMap of the cluster; data of the target
+ * @param published PEM from ConfigMap `kube-root-ca.crt` of the target, which is not trusted
  * @param nowMs Unix time in milliseconds
  * @returns `current` itself if nothing changes, if no certificate would be left, if there would be more than
  *   {@link MAX_CERTIFICATES}, or if `published` is longer than {@link MAX_BUNDLE_BYTES}

@@ -40,8 +40,8 @@ export interface SlicesByNameOptions {
   /** Returns the Services whose slices must be looked up by name; undefined while that is not known. */
   readonly wanting: () => readonly Wanting[] | undefined;
   /**
-   * How long labelled slices of a Service are awaited before its slices are looked up by its name, in milliseconds.
-   * @default 2000
+   * How long labelled slices of a Service are awaited at least, before its slices are looked up by its name, in
+   * milliseconds. @default 2000
    */
   readonly labelCopyMs?: number | undefined;
 }

@@ -93,4 +93,20 @@ export const SOURCE: readonly Defect[] = [
     find: '|| namespaces.isCreatedFor(namespace, cluster)',
     replace: "|| namespaces.stateOf(namespace) === 'exists'",
   },
+  {
+    file: 'operator/source/stores.ts',
+    tests: ['test/operator/source/source.test.ts', 'test/e2e/names.test.ts'],
+    name: 'L294 a name that is given up is told to nobody who claims it',
+    rule: 'L294',
+    find: 'this.ofNames?.(`${namespace}/${name}`, by);',
+    replace: '',
+  },
+  {
+    file: 'operator/source/stores.ts',
+    tests: ['test/e2e/names.test.ts'],
+    name: 'L294 the name of a probe Service that somebody gives up is told to nobody',
+    rule: 'L294',
+    find: "for (const listener of this.ofClusters.values()) listener(PROBE_KEY, 'service');",
+    replace: '{}',
+  },
 ];

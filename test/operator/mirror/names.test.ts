@@ -256,6 +256,17 @@ describe('a change of claims', () => {
     expect(outcome(claims, b)).toBe('!shop/a@west');
   });
 
+  it('of a Service that has the name notifies all who claim it but its owner', () => {
+    const { claims, notified } = standing(a, b, c);
+    claims.passedOn('shop/x');
+    expect(notified.splice(0)).toEqual(['shop/b@west', 'shop/a@west'].sort());
+    claims.passedOn('shop/x', b.owner);
+    claims.passedOn('shop/y', c.owner);
+    claims.passedOn('bank/x');
+    claims.passedOn('shop/z');
+    expect(notified).toEqual(['shop/a@west']);
+  });
+
   it('of namespace frees the name in the former', () => {
     const { claims, notified } = standing(a, b);
     claims.replace(b.owner, 'bank', [b]);

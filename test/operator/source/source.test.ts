@@ -32,6 +32,8 @@ describe('the source cluster', () => {
   const put = (object: ObjectRef & { readonly metadata: { readonly labels?: object } }) =>
     cluster.store.upsert({ ...object });
   const changes: string[] = [];
+  /** Names that were taken or given up, each with the owner who knows that already. */
+  const names: string[] = [];
   const namespaces: string[] = [];
   let running: Promise<void>;
 
@@ -51,6 +53,7 @@ describe('the source cluster', () => {
     for (const name of ['west', 'north']) {
       source.subscribe(name, (key, by) => changes.push(`${name} ${key} ${by}`));
     }
+    source.subscribeNames((name, by) => names.push(by === undefined ? name : `${name} by ${by.cluster} ${by.key}`));
     source.namespaces.subscribe((name, state) => namespaces.push(`${name} ${state}`));
     running = source.run(stop.signal);
     await source.whenSynced(stop.signal);
@@ -63,14 +66,14 @@ describe('the source cluster', () => {
     await cluster.stop();
   });
 
-  it('tells a cluster that a name it would use is given up by the mirror of another cluster (A7)', async () => {
+  it('reports that the mirror of a cluster gave up its name (A7)', async () => {
     put(service('lost-north', { labels: MIRROR, selector: null }));
     await eventually('the mirror is known', () =>
       Promise.resolve(source.services.get('shop/lost-north') !== undefined),
     );
-    changes.splice(0);
+    names.splice(0);
     cluster.store.delete('v1', 'Service', 'shop', 'lost-north');
-    await eventually('north is told', () => Promise.resolve(changes.includes('north shop/lost service')));
+    await eventually('it is reported', async () => names.includes('shop/lost-north by west shop/~lost-north'));
   });
 
   it('tells those who wait for a name that an operator gave it up for another of its own (A7)', async () => {
@@ -85,14 +88,19 @@ describe('the source cluster', () => {
     put(service('late-federated', { labels: ofCluster('federated'), selector: null }));
     put(service('late-clusterset', { labels: ofCluster('clusterset'), selector: null }));
     const found = (name: string) => source.services.get(`shop/${name}`);
-    const names = ['late-north-west', 'late-north', 'late-federated', 'late-clusterset'];
-    await eventually('all are known', async () => names.every(found));
-    changes.splice(0);
-    wanted.splice(0);
-    for (const name of names) source.written['services']!.deleted(found(name)!);
-    expect(changes).toEqual(['north shop/late service']);
+    const late = ['late-north-west', 'late-north', 'late-federated', 'late-clusterset'];
+    await eventually('all are known', async () => late.every(found));
+    for (const reports of [changes, names, wanted]) reports.splice(0);
+    for (const name of late) source.written['services']!.deleted(found(name)!);
+    expect(changes).toEqual([]);
+    expect(names).toEqual([
+      'shop/late-north-west by west shop/late-north',
+      'shop/late-north by west shop/~late-north',
+      'shop/late-federated by federated shop/late',
+      'shop/late-clusterset by clusterset shop/late',
+    ]);
     expect(wanted).toEqual(['federations shop/late', 'imports shop/late']);
-    for (const name of names) cluster.store.delete('v1', 'Service', 'shop', name);
+    for (const name of late) cluster.store.delete('v1', 'Service', 'shop', name);
     for (const end of ends) end();
   });
 
@@ -174,11 +182,11 @@ describe('the source cluster', () => {
     expect(() => source.subscribe('south', () => undefined)()).not.toThrow();
   });
 
-  it('knows the names that Services of others have, and reports them to whom they stand in the way', async () => {
-    changes.length = 0;
+  it('knows the names that Services of others have, and reports when they take them and give them up', async () => {
+    names.length = 0;
     put(service('db-west'));
     await eventually('it is known', async () => source.isTaken('shop', 'db-west', 'west'));
-    expect(changes).toEqual(['west shop/db service']);
+    expect(names).toEqual(['shop/db-west']);
     expect(source.isTaken('shop', 'web-west', 'west')).toBe(false);
     expect(source.isTaken('shop', 'elsewhere', 'west')).toBe(false);
     expect(source.services.get('shop/db-west')).toEqual({
@@ -195,7 +203,19 @@ describe('the source cluster', () => {
     put(service('db'));
     cluster.store.delete('v1', 'Service', 'shop', 'db-west');
     await eventually('it is gone', async () => !source.isTaken('shop', 'db-west', 'west'));
-    expect(changes).toEqual(['west shop/db service', 'west shop/db service']);
+    expect(names).toEqual(['shop/db-west', 'shop/db', 'shop/db-west']);
+  });
+
+  it('reports the name of a probe Service, taken or given up by others, to each cluster', async () => {
+    for (const reports of [changes, names]) reports.length = 0;
+    const probe = service('probe-west');
+    for (const space of [LINKS, 'shop']) put({ ...probe, metadata: { name: 'probe-west', namespace: space } });
+    await eventually('both are known', async () => names.length === 2);
+    cluster.store.delete('v1', 'Service', LINKS, 'probe-west');
+    await eventually('it is gone', async () => names.length === 3);
+    const toEach = ['west !probe service', 'north !probe service'];
+    expect(changes).toEqual([...toEach, ...toEach]);
+    cluster.store.delete('v1', 'Service', 'shop', 'probe-west');
   });
 
   it('reports once a mirror that loses its labels, and one that gets them', async () => {
