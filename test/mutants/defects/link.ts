@@ -304,7 +304,7 @@ export const LINK: readonly Defect[] = [
     rule: 'L148',
     find: '    this.#exports.target.held.revoke();\n',
     replace: '',
-    tests: ['test/simulation/regressions.test.ts'],
+    tests: ['test/operator/link/session.test.ts'],
   },
   {
     name: 'a session whose Link is gone takes back by a renewal that a person has unlinked it',

@@ -296,19 +296,33 @@ describe('a session', () => {
       expect(report.events.filter((event) => event.includes('PruneHeld'))).toHaveLength(1);
     });
 
+    const confirmed = (what: string): LinkSettings => ({
+      ...settings({}, { annotations: { 'linkspan.dev/confirm-prune': what } }),
+      generation: session.settings.generation,
+    });
+
     it('lets it go when it is confirmed on the Link, whose generation is the same', async () => {
       await start({ exported: ['a'], mirrored: names(12) });
       await untilHeld(12);
       const { confirmation = '' } = session.findings();
-      const confirmed = (what: string): LinkSettings => ({
-        ...settings({}, { annotations: { 'linkspan.dev/confirm-prune': what } }),
-        generation: session.settings.generation,
-      });
       session.update(confirmed('12'));
       expect(session.findings().pruneHeld).toBe(12);
       session.update(confirmed(confirmation));
       await untilMirrored('a');
       expect(session.findings().pruneHeld).toBe(0);
+    });
+
+    it('releases the Lease of a Link that is suspended without a record of what was confirmed (L148)', async () => {
+      await start({ exported: [], mirrored: names(12) });
+      await untilHeld(12);
+      await untilSynced();
+      stage.east.faults.refuse({ failure: { kind: 'status', code: 503 }, match: ({ verb }) => verb === 'delete' });
+      session.update(confirmed(session.findings().confirmation ?? ''));
+      await eventually('it is recorded', async () => stage.leases()['west']?.confirmed !== undefined);
+      await session.revokeConfirmation();
+      await session.stop();
+      expect(stage.leases()['west']).toEqual({ holder: '', cluster: 'west' });
+      expect(stage.has(...local(names(12)))).toBe(true);
     });
 
     it('lets go of what the target exports again, one by one', async () => {

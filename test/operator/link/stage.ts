@@ -30,6 +30,8 @@ export interface LeaseRecord {
   readonly holder: string;
   /** The cluster that it records. */
   readonly cluster: string | undefined;
+  /** What it records of a confirmed loss. */
+  readonly confirmed?: string | undefined;
 }
 
 /** Those of an operator whose Leases a busy machine does not lose. */
@@ -184,7 +186,11 @@ export class Stage {
       found.flatMap((lease) => {
         const { name, annotations } = lease.metadata as { readonly name: string; readonly annotations?: Annotations };
         const { spec } = lease as { readonly spec?: { readonly holderIdentity?: string } };
-        const record = { holder: spec?.holderIdentity ?? '', cluster: annotations?.['linkspan.dev/target-cluster'] };
+        const record = {
+          holder: spec?.holderIdentity ?? '',
+          cluster: annotations?.['linkspan.dev/target-cluster'],
+          confirmed: annotations?.['linkspan.dev/confirmed'],
+        };
         return name.startsWith(prefix) ? [[name.slice(prefix.length), record]] : [];
       }),
     );

@@ -6,6 +6,7 @@ import { FIELD_MANAGER } from '../../../../crds/wire.ts';
 import { readAccountToken } from '../../../../operator/kube/account-token.ts';
 import { renewedKubeconfig } from '../../../../operator/target/renewal/renewed-kubeconfig.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { SimulatedCluster } from '../../../cluster/simulated/start.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../../../support/builders.ts';
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
@@ -430,6 +431,28 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(stdout).toContain(`secret/${copied} deleted in west\n`);
     expect(await tokenOf(COPY)).toBe(await lastingToken(`${ACCOUNT}-token`));
   });
+
+  test.runIf(backing === 'simulated')(
+    'P6: rotate keeps a token that does not end where it may not look for its copy',
+    { timeout: 60_000 },
+    async () => {
+      const copied = `${ACCOUNT}-token`;
+      const { faults } = clusters.eastCluster as SimulatedCluster;
+      // Who runs it may read the Secrets of the namespaces that the flags name.
+      faults.refuse({
+        failure: { kind: 'status', code: 403 },
+        match: ({ verb, resource, namespace }) => verb === 'list' && resource === 'secrets' && namespace === undefined,
+      });
+      for (const old of ['linkspan-peer-east', 'linkspan-peer-east-2']) {
+        const { code, stdout, stderr } = await run('rotate', 'west', '--linkerd-namespace=elsewhere', '--apply');
+        expect(code, stderr).toBe(0);
+        expect(stderr).toContain(`Secret linkerd-multicluster/${copied} of west stays, since others may use`);
+        expect(stdout).toContain(`secret/${old} deleted in west\n`);
+      }
+      faults.clear();
+      expect(await tokenOf(COPY)).toBe(await lastingToken(copied));
+    },
+  );
 
   test('P6: mint and rotate leave a copy alone that reads the token of its pod', { timeout: 60_000 }, async () => {
     const ofPod = (await kubeconfigOf(COPY)).replace(
