@@ -43,7 +43,7 @@ function verdictOf(outcome: Outcome): { readonly ok: boolean; readonly text: str
     case 'failed':
       return { ok: true, text: outcome.test };
     case 'timed out':
-      return { ok: true, text: 'a run that does not end' };
+      return { ok: false, text: 'DOES NOT END' };
     case 'broken':
       return { ok: false, text: `DOES NOT LOAD: ${outcome.output.slice(0, 1000)}` };
   }

@@ -427,7 +427,7 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     file: 'synth/commands/link/access.ts',
-    tests: ['test/synth/stops/link.test.ts'],
+    tests: ['test/synth/commands/link/again.test.ts'],
     name: 'L208 the copy of Linkerd gets the youngest token in place',
     rule: 'L208',
     find: '  const copy = copies ? (lasting ?? firstTokenIn(account.tokens)?.token) : undefined;',
@@ -435,7 +435,7 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     file: 'synth/commands/link/manifests.ts',
-    tests: ['test/synth/stops/link.test.ts'],
+    tests: ['test/synth/commands/link/again.test.ts'],
     name: 'L208 link takes the record of a rotation away',
     rule: 'L208',
     find: ', [Annotation.rotation]: rotation },',
@@ -459,7 +459,7 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     file: 'synth/commands/credentials/rotation.ts',
-    tests: ['test/synth/stops/link.test.ts'],
+    tests: ['test/synth/commands/credentials/credentials.test.ts'],
     name: 'L209 a copy is looked for where the second run says',
     rule: 'L209',
     find: '  return source.find<Secret>(SECRETS, { namespace, name });',
@@ -475,7 +475,7 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     file: 'synth/commands/link/unlink.ts',
-    tests: ['test/synth/stops/link.test.ts'],
+    tests: ['test/synth/commands/link/others.test.ts'],
     name: 'L210 credentials of another name are not marked',
     rule: 'L210',
     find: '    await markLeft(cluster, traces.credentials, held);\n',

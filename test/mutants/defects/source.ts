@@ -41,6 +41,7 @@ export const SOURCE: readonly Defect[] = [
   },
   {
     ...WRITE_SCOPE,
+    tests: ['test/operator/source/write-scope.test.ts'],
     name: 'a namespace that is not needed any more counts as about to be created',
     rule: 'L122',
     find: 'else if (pending?.delete(by) === true && pending.size === 0) {',

@@ -296,6 +296,12 @@ onEachBacking('linkspan credentials', (backing) => {
     await clusters.east.delete(theirs);
   });
 
+  test('rotate looks for the copy where the run that was stopped found it (L209)', { timeout: 60_000 }, async () => {
+    const { code, stderr } = await run('rotate', 'west', '--linkerd-namespace=elsewhere');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('note: Secret linkerd/cluster-credentials-west of east would get a new token\n');
+  });
+
   test(
     'rotate goes on where it was stopped, also between the two writes of the copy',
     { timeout: 60_000 },

@@ -41,15 +41,15 @@ onEachBacking('linkspan link again', (backing) => {
       { status: { loadBalancer: { ingress: [{ ip }] } } },
       { subresource: 'status' },
     );
-  const run = (...args: readonly string[]): Promise<Outcome> =>
+  const command = (...args: readonly string[]): Promise<Outcome> =>
     linkspanHere(
-      'link',
+      ...args,
       `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`,
       `--to-kubeconfig=${clusters.westCluster.kubeconfigFile}`,
       '--to-context=west',
-      `--api-server-address=${clusters.westCluster.server}`,
-      ...args,
     );
+  const run = (...args: readonly string[]): Promise<Outcome> =>
+    command('link', `--api-server-address=${clusters.westCluster.server}`, ...args);
   const live = async (): Promise<Live['spec'] | undefined> => (await clusters.east.get<Live>(link('west')))?.spec;
   const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
 
@@ -250,6 +250,32 @@ onEachBacking('linkspan link again', (backing) => {
     await clusters.east.delete(COPY);
     expect((await run('--flat=false', '--apply')).code).toBe(0);
   });
+
+  test(
+    "keeps the token of Linkerd's copy while it is valid, and the record of a rotation that was stopped (L208)",
+    { timeout: 60_000 },
+    async () => {
+      const [COPY, SECRET] = [secretRef('cluster-credentials-west', 'linkerd'), secretRef('cluster-credentials-west')];
+      const copy = async () => {
+        const { metadata, data } = (await clusters.east.get<KubeObject & { readonly data?: object }>(COPY))!;
+        return [metadata.uid, data];
+      };
+      const record = async () => (await clusters.east.get(SECRET))?.metadata.annotations?.['linkspan.dev/rotation'];
+      await run('--flat', '--apply');
+      const before = await copy();
+      const stopped = await command('credentials', 'rotate', 'west', '--apply', '--timeout=1s');
+      expect(stopped.stderr).toContain('does not use the new token after 1 s');
+      const recorded = await record();
+      expect(recorded).toContain(`"namespace":"linkerd"`);
+      const { code, stderr } = await run('--flat', '--apply');
+      expect(code, stderr).toBe(0);
+      expect([await copy(), await record()]).toEqual([before, recorded]);
+      await clusters.east.delete(COPY);
+      for (const name of ['linkspan-peer-east-2', 'linkerd-service-mirror-remote-access-east-token-2'])
+        await clusters.west.delete(secretRef(name));
+      expect((await run('--flat=false', '--apply')).code).toBe(0);
+    },
+  );
 
   test('limits the account to namespaces, and takes its rights in the cluster', { timeout: 60_000 }, async () => {
     await run('--apply');

@@ -284,4 +284,23 @@ onEachBacking('what is of others', (backing) => {
     expect(code, stderr).toBe(0);
     expect(await clusters.east.get(secretRef('cluster-credentials-west'))).toBeUndefined();
   });
+
+  test(
+    'unlink finds in its second run the credentials that the Link had named (L210)',
+    { timeout: 60_000 },
+    async () => {
+      const named = secretRef('of-west');
+      await clusters.east.apply(link('west', { clusterCredentialsSecret: 'of-west' }));
+      await minted();
+      await clusters.east.apply(mirror);
+      const stopped = await run('unlink', '--apply', '--timeout=1s');
+      expect([stopped.code, stopped.stdout]).toEqual([1, 'link/west deleted in east\n']);
+      expect(await clusters.east.get(named)).toBeDefined();
+      await clusters.east.delete(mirror);
+      const { code, stdout, stderr } = await run('unlink', '--apply', '--timeout=5s');
+      expect(code, stderr).toBe(0);
+      expect(stdout).toBe('secret/of-west deleted in east\n');
+      expect(await clusters.east.get(named)).toBeUndefined();
+    },
+  );
 });
