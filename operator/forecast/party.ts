@@ -90,7 +90,8 @@ export abstract class Party {
       probe: () => this.probe(),
       budget,
     };
-    this.#derivation = new MirrorDerivation({ link, cluster, from, claims, source: model.stores, turns: ENDLESS });
+    const of = { link, cluster, namespace: config.namespace };
+    this.#derivation = new MirrorDerivation({ ...of, from, claims, source: model.stores, turns: ENDLESS });
     const steps = new Steps({
       ...{ sort: 'mirror', derivation: this.#derivation, model },
       isOurs: (object) => ownerOf(object, config.namespace)?.cluster === cluster,

@@ -105,7 +105,8 @@ export class NameClaims {
 
   /**
    * Lets a cluster take part.
-   * @param notify called with each key of this cluster that may have won or lost a name to another key
+   * @param notify called with each key of this cluster that may have won or lost a name to another key, or whose name
+   *   an object took or gave up
    * @throws Error if the cluster already takes part: it has one session (rule E9)
    */
   join(cluster: string, seniority: Seniority, notify: (key: string) => void): void {
@@ -163,14 +164,19 @@ export class NameClaims {
   }
 
   /**
-   * Notifies those that claim a name because a Service took it or gave it up (rule A7).
-   * @param name `namespace/name` of the Service
-   * @param by owner of that Service, which is not notified. @default - all are
+   * Notifies who has won a name because an object took it or gave it up (rule A7). The others that claim the name wait
+   * for the winner, not for the object.
+   * @param name `namespace/name` of the object
+   * @param by owner of the object, who is not notified. @default - none
    */
   passedOn(name: string, by?: ClaimOwner): void {
     const [namespace = '', service = ''] = name.split('/');
-    const contenders = this.#contenders.get(namespace)?.get(service);
-    if (contenders !== undefined) this.#notify(by, [contenders]);
+    const contenders = this.#contenders.get(namespace)?.get(service) ?? NOBODY;
+    for (const any of contenders) {
+      const { owner } = this.#winner(contenders, any).claim;
+      if (by === undefined || !isSameOwner(owner, by)) this.#parties.get(owner.cluster)?.notify(owner.key);
+      return;
+    }
   }
 
   /**
@@ -249,11 +255,11 @@ export class NameClaims {
     }
   }
 
-  #notify(owner: ClaimOwner | undefined, touched: Iterable<Contenders>): void {
+  #notify(owner: ClaimOwner, touched: Iterable<Contenders>): void {
     const affected = new Map<string, Set<string>>();
     for (const contenders of touched) {
       for (const { claim } of contenders) {
-        if (owner !== undefined && isSameOwner(claim.owner, owner)) continue;
+        if (isSameOwner(claim.owner, owner)) continue;
         const keys = affected.get(claim.owner.cluster) ?? new Set<string>();
         affected.set(claim.owner.cluster, keys.add(claim.owner.key));
       }

@@ -2,6 +2,7 @@
  * The mirrors of one target cluster as they are derived: one key for each target Service, and one for the probe
  * Service. What is observed is supplied, as a value; the status of each key is kept here.
  */
+import { probeName } from '../../crds/wire.ts';
 import { isConflict } from '../kube/errors.ts';
 import { enterClaims } from '../mirror/claims.ts';
 import { decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
@@ -66,6 +67,8 @@ export interface MirrorDerivationOptions {
   /** Name of the Link that they are written for. */
   readonly link: string;
   readonly cluster: string;
+  /** Namespace of the operator, where the probe Service is. */
+  readonly namespace: string;
   readonly from: MirrorSource;
   readonly claims: NameClaims;
   readonly source: Pick<SourceStores, 'keysOf' | 'probesOf'>;
@@ -119,8 +122,18 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
   }
 
   decide(observed: ObservedKey): DecidedKey {
-    if ('probe' in observed) return { manifests: observed.probe };
+    if ('probe' in observed) {
+      this.#claimProbeName();
+      return { manifests: observed.probe };
+    }
     return decide(observed, enterClaims(observed, this.#options.claims), this.#rendered);
+  }
+
+  /** Nobody else claims this name; the claim is there so that the probe Service hears when the name is given up. */
+  #claimProbeName(): void {
+    const { link, cluster, namespace, claims } = this.#options;
+    const owner = { cluster, key: PROBE_KEY };
+    claims.replace(owner, namespace, [{ owner, names: [probeName(link)], since: '' }]);
   }
 
   decided(key: string, decision: DecidedKey): void {

@@ -59,6 +59,7 @@ export class Mirrors implements AspectListener, MirrorFollower {
     const derivation = new MirrorDerivation({
       link,
       cluster,
+      namespace: env.config.namespace,
       from,
       claims,
       source,

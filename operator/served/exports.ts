@@ -15,7 +15,7 @@ import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';
 import { type ExportListener, ExportReading } from './export-reading.ts';
 import { type ReaderListener, TargetReader } from './reader.ts';
-import { type Selection, selectsNothing } from './selection.ts';
+import { digestOfAsked, type Selection, selectsNothing } from './selection.ts';
 import { ServedTarget, type ServedTargetOptions } from './served-target.ts';
 import { TargetLog } from './target-log.ts';
 
@@ -52,6 +52,8 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
   #settings: Settings;
   /** The import policy of the Link; undefined if it has none. */
   #policy: AppliedPolicy | undefined;
+  /** Digest of what the Link asks of its target. */
+  #asked: string;
 
   constructor(options: ExportsOptions) {
     const { settings, env, report, record, parts, underWay, signal } = options;
@@ -59,6 +61,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     this.#options = options;
     this.#settings = settings;
     this.#policy = policyOf(settings);
+    this.#asked = digestOfAsked(settings, this.#isHeadless);
     this.#log = new TargetLog(link, env.log, report);
     this.reading = new ExportReading({ link, cluster, env, settings, listener: this });
     this.#reader = new TargetReader({
@@ -78,7 +81,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
       log: env.log,
       report,
       policy: () => this.#policy,
-      isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
+      isHeadless: () => this.#isHeadless,
       ...{ parts, underWay },
       record,
       listener: this,
@@ -113,6 +116,7 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     const { held, mirrored, pods, members } = this.target;
     const isOtherPolicy = !isDeepStrictEqual(this.#settings.importPolicy, settings.importPolicy);
     this.#settings = settings;
+    this.#asked = digestOfAsked(settings, this.#isHeadless);
     if (isOtherPolicy) this.#policy = policyOf(settings);
     this.#confirm();
     const isReadAnew = this.#reader.isReadOtherwise(settings);
@@ -134,8 +138,9 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
    */
   leaseNotes(leaseTransitions: number, before: Lease | undefined): ReturnType<LeaseNotes> {
     const { held } = this.target;
-    if (before !== undefined) held.resume(readConfirmedRecord(before, this.#settings));
-    return confirmedRecordOf(held.confirmed(), this.#settings, leaseTransitions);
+    const link = { ...this.#settings, asked: this.#asked };
+    if (before !== undefined) held.resume(readConfirmedRecord(before, link));
+    return confirmedRecordOf(held.confirmed(), link, leaseTransitions);
   }
 
   /** Starts to read the slices of Services that are exported in flat mode. Further calls do nothing. */
@@ -280,6 +285,11 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
    * Makes the held deletions if the user has confirmed them. Called whenever the confirmation or the held deletions may
    * have changed.
    */
+  /** Whether headless Services are mirrored pod by pod. */
+  get #isHeadless(): boolean {
+    return this.#settings.enableHeadlessServices ?? this.#options.env.config.enableHeadlessServices;
+  }
+
   #confirm(): void {
     const { signal } = this.#options;
     this.target.held.confirm(() => (signal.aborted ? undefined : this.#settings.confirmPrune));

@@ -1,4 +1,5 @@
-/** The settings of a Link that decide which objects are read from its target. Pure. */
+/** The settings of a Link that decide which objects are read from its target, and what is made of them. Pure. */
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { TargetOptions } from '../target/target.ts';
@@ -34,6 +35,22 @@ export const isReadAlike = (a: Selection, b: Selection): boolean =>
   a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&
   (a.federatedServiceSelector === undefined || (a.gateway === undefined) === (b.gateway === undefined)) &&
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
+
+/** Settings of a Link that decide what it asks of its target. */
+export type Asked = Selection & Pick<LinkSettings, 'serviceExports' | 'importPolicy'>;
+
+/**
+ * Returns a digest of what a Link asks of its target: of all settings that can take something away that the target
+ * exports.
+ * @param isHeadless whether headless Services are mirrored pod by pod
+ */
+export function digestOfAsked(settings: Asked, isHeadless: boolean): string {
+  const { selector, remoteDiscoverySelector, federatedServiceSelector, gateway } = settings;
+  const { targetNamespaces, serviceExports, importPolicy } = settings;
+  const queries = [selector, remoteDiscoverySelector, federatedServiceSelector].map((each) => each?.query);
+  const asked = [queries, gateway !== undefined, targetNamespaces, serviceExports, importPolicy, isHeadless];
+  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url').slice(0, 16);
+}
 
 /**
  * Reports whether settings are equal, apart from the confirmation of a loss. Equal generations would not prove this,

@@ -5,16 +5,16 @@
 import type { Owner } from './owner.ts';
 
 /**
- * Called with a key of a target cluster when objects of that key have changed, and with the key of the probe Service
- * when another Service took or gave up the name of a probe Service. `by` says what has changed: a Service (`service`),
- * or Endpoints or a slice (`endpoints`).
+ * Called with a key of a target cluster when objects of that key have changed. `by` says what has changed: a Service
+ * (`service`), or Endpoints or a slice (`endpoints`).
  */
 export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
 
 /**
- * Called when a name that a mirror might need was taken or given up: by a Service that is not ours, or by a mirror.
- * @param name `namespace/name` of the Service
- * @param by owner of the mirror, who knows that already; undefined if the Service is not ours
+ * Called when a name that a mirror or a probe Service might need was taken or given up.
+ * @param name `namespace/name` of the Service or Endpoints object
+ * @param by who owns the object, or owned it; undefined if it is of no target cluster. The {@link SourceListener} of
+ *   that cluster is called anyway
  */
 export type NameListener = (name: string, by: Owner | undefined) => void;
 

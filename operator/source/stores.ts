@@ -4,7 +4,7 @@
  * limited to. Each change is reported to the session of the target cluster that owns the object. Reflectors (source.ts)
  * or lists (forecast) fill the stores.
  */
-import { federatedName, isProbeName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
+import { federatedName, KUBERNETES_SLICE_MANAGERS, Label, probeName } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -298,8 +298,7 @@ export class SourceStores extends SourceListeners {
     const was = before && this.ownerOf(before);
     const is = after && this.ownerOf(after);
     const affected = [was, is].filter((owner) => owner !== undefined);
-    // A name was taken or given up, by a Service that is not ours, or by the mirror of another cluster with its
-    // Endpoints.
+    // A name was taken or given up, by somebody else's object, or by one of ours that came, went or changed hands.
     const [object] = [before, after].filter((each) => each !== undefined);
     const isPassedOn = this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster;
     if (object !== undefined && isPassedOn) this.#passedOn(object, is ?? was);
@@ -322,14 +321,12 @@ export class SourceStores extends SourceListeners {
   }
 
   /**
-   * Notifies those that need the name of a Service or Endpoints object, which was taken or given up.
-   * @param by owner of this object, who knows that already; undefined if the object is not ours
+   * Reports that the name of a Service or Endpoints object was taken or given up.
+   * @param by who owns the object, or owned it, and is notified of its change anyway; undefined if nobody does
    */
   #passedOn(object: Service | Endpoints | EndpointSlice, by: Owner | undefined): void {
     if ('addressType' in object) return;
     const { namespace = '', name } = object.metadata;
     this.ofNames?.(`${namespace}/${name}`, by);
-    if (namespace === this.#namespace && isProbeName(name) && by === undefined)
-      for (const listener of this.ofClusters.values()) listener(PROBE_KEY, 'service');
   }
 }

@@ -173,8 +173,10 @@ export class LostImports {
     this.#count(key, isByUs ? sentMs : undefined);
     for (const target of TARGETS) {
       const kept = { id: `${(live ?? object).metadata.uid} ${target}`, cluster: target, key };
-      if (live !== undefined && this.#namesOf(target).some((each) => this.#shown.get(key)?.has(each) === true))
-        this.#lost.made(kept, { isByUs: true });
+      // What somebody edits, or what is deleted, makes no part.
+      const isWritten = isByUs && type !== 'DELETED' && live !== undefined;
+      if (isWritten && this.#namesOf(target).some((each) => this.#shown.get(key)?.has(each) === true))
+        this.#lost.made(kept, { isByUs });
       if (type === 'DELETED' && isByUs && object.kind === SERVICE_IMPORT.kind)
         this.#lost.deleted(kept, `ServiceImport ${key}`);
     }

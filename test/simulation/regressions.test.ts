@@ -1,6 +1,7 @@
 /** Histories that once failed, shrunk: each the fewest commands that showed a defect, and the rule it broke. */
 import { describe, expect, test } from 'vitest';
 import type { Command } from './command.ts';
+import type { History } from './history.ts';
 import { run } from './run.ts';
 
 const EXPORTED = { kind: 'clusterIP', exported: 'true', ports: 0, tag: 'a', publishNotReady: false } as const;
@@ -461,6 +462,32 @@ describe('of what is lost, that whose creation has not been answered is counted 
     const commands: readonly Command[] = [...many, ...put, { do: 'lose exports', link: 'west' }];
     expect(await run({ ...common, commands, imports: true }, 1)).toBeUndefined();
   });
+});
+
+test('a confirmed loss of a backup confirms none of other selectors (E6, L295)', { timeout: 120_000 }, async () => {
+  const commands: readonly Command[] = [
+    { do: 'put many', link: 'west' },
+    { do: 'wait', ms: 4000 },
+    { do: 'lose all', link: 'west' },
+    { do: 'wait', ms: 4000 },
+    { do: 'confirm prunes' },
+    { do: 'wait', ms: 4000 },
+    { do: 'put many', link: 'west' },
+    { do: 'wait', ms: 4000 },
+    { do: 'lose slices', link: 'west', ms: 30_000 },
+    { do: 'expire watches', at: 'east' },
+    { do: 'put foreign', kind: 'Service', namespace: 'shop', name: 'foo-bar-west', labels: 'none' },
+    { do: 'fail', at: 'east', how: '503', fraction: 0.3, times: 8 },
+    { do: 'down', at: 'east', ms: 3000, back: 8, more: 10 },
+    { do: 'wait', ms: 4000 },
+    { do: 'wait', ms: 35_000 },
+    { do: 'kill operator', replica: 0 },
+    { do: 'wait', ms: 1000 },
+    { do: 'edit link', link: 'west', edit: { field: 'selector', value: 'empty' } },
+  ];
+  const history: History = { endpoints: 'slices', replicas: 1, clocks: [], commands };
+  // What is on the Lease in the backup depends on the order of a few milliseconds: one in five shows the defect.
+  for (const seed of [2, 10, 11]) expect(await run(history, seed)).toBeUndefined();
 });
 
 test.each(OF_PODS)('%s', { timeout: 120_000 }, async (_, commands) => {

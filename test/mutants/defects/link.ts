@@ -307,6 +307,14 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/session.test.ts'],
   },
   {
+    name: 'L295 a confirmed loss confirms what the Link does not ask for any more',
+    file: 'operator/served/confirmed-record.ts',
+    rule: 'L295',
+    find: " && of['asked'] === asked",
+    replace: '',
+    tests: ['test/operator/served/confirmed-record.test.ts', 'test/simulation/regressions.test.ts'],
+  },
+  {
     name: 'a session whose Link is gone takes back by a renewal that a person has unlinked it',
     file: 'operator/link/clusters.ts',
     rule: 'L151',

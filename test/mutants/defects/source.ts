@@ -103,11 +103,11 @@ export const SOURCE: readonly Defect[] = [
     replace: '',
   },
   {
-    file: 'operator/source/stores.ts',
+    file: 'operator/mirrors/derivation.ts',
     tests: ['test/e2e/names.test.ts'],
-    name: 'L294 the name of a probe Service that somebody gives up is told to nobody',
+    name: 'L294 a probe Service does not claim its name, and hears nothing of it',
     rule: 'L294',
-    find: "for (const listener of this.ofClusters.values()) listener(PROBE_KEY, 'service');",
-    replace: '{}',
+    find: '      this.#claimProbeName();\n',
+    replace: '',
   },
 ];

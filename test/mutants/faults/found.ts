@@ -1532,8 +1532,14 @@ export const FOUND: readonly Fault[] = [
     by: 'a reading of the code',
     defects: [
       'L294 a name that is given up is told to nobody who claims it',
-      'L294 the name of a probe Service that somebody gives up is told to nobody',
+      'L294 a probe Service does not claim its name, and hears nothing of it',
     ],
     outside: 'a history waits for rest, which the next retry brings; names.test.ts',
+  },
+  {
+    rule: 'L295',
+    by: 'histories, one of 8,000',
+    defects: ['L295 a confirmed loss confirms what the Link does not ask for any more'],
+    outside: 'one of 8,000 histories draws it',
   },
 ];

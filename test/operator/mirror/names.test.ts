@@ -256,15 +256,16 @@ describe('a change of claims', () => {
     expect(outcome(claims, b)).toBe('!shop/a@west');
   });
 
-  it('of a Service that has the name notifies all who claim it but its owner', () => {
+  it('of a Service that has the name notifies who has won the name, unless the Service is his (L294)', () => {
     const { claims, notified } = standing(a, b, c);
     claims.passedOn('shop/x');
-    expect(notified.splice(0)).toEqual(['shop/b@west', 'shop/a@west'].sort());
+    claims.passedOn('shop/x', a.owner);
+    expect(notified.splice(0)).toEqual(['shop/b@west', 'shop/b@west']);
     claims.passedOn('shop/x', b.owner);
     claims.passedOn('shop/y', c.owner);
     claims.passedOn('bank/x');
     claims.passedOn('shop/z');
-    expect(notified).toEqual(['shop/a@west']);
+    expect(notified).toEqual([]);
   });
 
   it('of namespace frees the name in the former', () => {

@@ -3,7 +3,7 @@ import { Annotation } from '../../../crds/wire.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
 import { confirmedRecordOf, readConfirmedRecord } from '../../../operator/served/confirmed-record.ts';
 
-const LINK = { uid: 'u1', confirmPrune: '3-0a1b2c3d' };
+const LINK = { uid: 'u1', confirmPrune: '3-0a1b2c3d', asked: 'this' };
 const DIGESTS = new Set([0, 7, 0xff_ff_ff_ff]);
 const RECORD = confirmedRecordOf(DIGESTS, LINK, 3)[Annotation.confirmed]!;
 
@@ -19,7 +19,7 @@ describe('what a Lease records of a loss that was confirmed (E6)', () => {
 
   it('is removed when nothing of it is left, or nothing is confirmed', () => {
     expect(confirmedRecordOf(new Set(), LINK, 3)).toEqual({ [Annotation.confirmed]: undefined });
-    expect(confirmedRecordOf(DIGESTS, { uid: 'u1' }, 3)).toEqual({ [Annotation.confirmed]: undefined });
+    expect(confirmedRecordOf(DIGESTS, { uid: 'u1', asked: 'this' }, 3)).toEqual({ [Annotation.confirmed]: undefined });
   });
 
   it('is not written if it is too long for a Lease', () => {
@@ -33,7 +33,9 @@ describe('what a Lease records of a loss that was confirmed (E6)', () => {
     ['of another Link', lease(RECORD), { ...LINK, uid: 'u2' }],
     ['of a Link that is not known by a uid', lease(RECORD.replace('u1', '')), { ...LINK, uid: '' }],
     ['of another confirmation', lease(RECORD), { ...LINK, confirmPrune: '4-0a1b2c3d' }],
-    ['of one that was taken back', lease(RECORD), { uid: 'u1' }],
+    ['of one that was taken back', lease(RECORD), { uid: 'u1', asked: 'this' }],
+    ['of a Link that asks for something else now (L295)', lease(RECORD), { ...LINK, asked: 'that' }],
+    ['that does not say what the Link asked for', lease(RECORD.replace('asked', 'was')), LINK],
     ['that another has held since', lease(RECORD, 4), LINK],
     ['that has none', lease(undefined), LINK],
     ['that is no JSON', lease('{'), LINK],

@@ -206,18 +206,6 @@ describe('the source cluster', () => {
     expect(names).toEqual(['shop/db-west', 'shop/db', 'shop/db-west']);
   });
 
-  it('reports the name of a probe Service, taken or given up by others, to each cluster', async () => {
-    for (const reports of [changes, names]) reports.length = 0;
-    const probe = service('probe-west');
-    for (const space of [LINKS, 'shop']) put({ ...probe, metadata: { name: 'probe-west', namespace: space } });
-    await eventually('both are known', async () => names.length === 2);
-    cluster.store.delete('v1', 'Service', LINKS, 'probe-west');
-    await eventually('it is gone', async () => names.length === 3);
-    const toEach = ['west !probe service', 'north !probe service'];
-    expect(changes).toEqual([...toEach, ...toEach]);
-    cluster.store.delete('v1', 'Service', 'shop', 'probe-west');
-  });
-
   it('reports once a mirror that loses its labels, and one that gets them', async () => {
     changes.length = 0;
     put(service('web-west', { selector: null }));

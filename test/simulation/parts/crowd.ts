@@ -76,6 +76,10 @@ class Crowd implements Part {
     if (!isMirrored || targets.west.get('v1', 'Service', 'shop', CROWD) === undefined) return [];
     const pods = targets.west.list('v1', 'Pod').filter(({ metadata }) => metadata.labels?.['app'] === CROWD);
     if (pods.length <= MOST_FOR_A_POD) return [];
+    // Where slices were lost with a backup, writing them anew is an event of all pods.
+    const slices = targets.west.list('discovery.k8s.io/v1', 'EndpointSlice').filter(isOfCrowd);
+    const listed = slices.flatMap((slice) => (slice as { readonly endpoints?: readonly unknown[] }).endpoints ?? []);
+    if (listed.length !== pods.length) return [];
     const ready = pods.filter(isReady).length;
     // The first one to be ready is an event of all.
     if (ready === 0) return [];
@@ -86,6 +90,8 @@ class Crowd implements Part {
     return count > MOST_FOR_A_POD ? [`an event of one of ${pods.length} pods had ${count} objects rendered (E10)`] : [];
   }
 }
+
+const isOfCrowd = ({ metadata }: KubeObject): boolean => metadata.labels?.['kubernetes.io/service-name'] === CROWD;
 
 const isReady = ({ status }: KubeObject): boolean =>
   (status as { readonly conditions: readonly { readonly status: string }[] }).conditions[0]?.status === 'True';
