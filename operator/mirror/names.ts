@@ -105,8 +105,8 @@ export class NameClaims {
 
   /**
    * Lets a cluster take part.
-   * @param notify called with each key of this cluster that may have won or lost a name to another key, or whose name
-   *   an object took or gave up
+   * @param notify called with each key of this cluster that may have won or lost a name to another key, and with the
+   *   key that has won a name which an object took or gave up
    * @throws Error if the cluster already takes part: it has one session (rule E9)
    */
   join(cluster: string, seniority: Seniority, notify: (key: string) => void): void {
@@ -164,8 +164,8 @@ export class NameClaims {
   }
 
   /**
-   * Notifies who has won a name because an object took it or gave it up (rule A7). The others that claim the name wait
-   * for the winner, not for the object.
+   * Notifies the claimant that has won a name which an object took or gave up (rule A7). The others that claim the name
+   * wait for the winner, not for the object.
    * @param name `namespace/name` of the object
    * @param by owner of the object, who is not notified. @default - none
    */

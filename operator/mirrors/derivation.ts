@@ -129,7 +129,7 @@ export class MirrorDerivation implements Derivation<ObservedKey, DecidedKey, Ref
     return decide(observed, enterClaims(observed, this.#options.claims), this.#rendered);
   }
 
-  /** Nobody else claims this name; the claim is there so that the probe Service hears when the name is given up. */
+  /** Claims the name of the probe Service, so that its key is enqueued when somebody else's object gives the name up. */
   #claimProbeName(): void {
     const { link, cluster, namespace, claims } = this.#options;
     const owner = { cluster, key: PROBE_KEY };

@@ -15,16 +15,12 @@ import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { LinkReport, SharedEnvironment } from './environment.ts';
 import { type ExportListener, ExportReading } from './export-reading.ts';
 import { type ReaderListener, TargetReader } from './reader.ts';
-import { digestOfAsked, type Selection, selectsNothing } from './selection.ts';
+import { type Asked, digestOfAsked, selectsNothing } from './selection.ts';
 import { ServedTarget, type ServedTargetOptions } from './served-target.ts';
 import { TargetLog } from './target-log.ts';
 
 /** Settings of a Link that decide how its target is read, and what may be deleted. */
-type Settings = Selection &
-  Pick<
-    LinkSettings,
-    'name' | 'uid' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune' | 'serviceExports' | 'importPolicy'
-  >;
+type Settings = Asked & Pick<LinkSettings, 'name' | 'uid' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune'>;
 
 export interface ExportsOptions extends Pick<ServedTargetOptions, 'parts' | 'underWay' | 'record'> {
   readonly settings: Settings;
@@ -116,7 +112,10 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     const { held, mirrored, pods, members } = this.target;
     const isOtherPolicy = !isDeepStrictEqual(this.#settings.importPolicy, settings.importPolicy);
     this.#settings = settings;
-    this.#asked = digestOfAsked(settings, this.#isHeadless);
+    const asked = digestOfAsked(settings, this.#isHeadless);
+    // Whether the target has exported again what was confirmed cannot be seen in the lists for other settings.
+    if (asked !== this.#asked) held.revoke();
+    this.#asked = asked;
     if (isOtherPolicy) this.#policy = policyOf(settings);
     this.#confirm();
     const isReadAnew = this.#reader.isReadOtherwise(settings);
@@ -281,15 +280,15 @@ export class Exports implements ReaderListener, ExportListener, HeldListener {
     this.#confirm();
   }
 
-  /**
-   * Makes the held deletions if the user has confirmed them. Called whenever the confirmation or the held deletions may
-   * have changed.
-   */
   /** Whether headless Services are mirrored pod by pod. */
   get #isHeadless(): boolean {
     return this.#settings.enableHeadlessServices ?? this.#options.env.config.enableHeadlessServices;
   }
 
+  /**
+   * Makes the held deletions if the user has confirmed them. Called whenever the confirmation or the held deletions may
+   * have changed.
+   */
   #confirm(): void {
     const { signal } = this.#options;
     this.target.held.confirm(() => (signal.aborted ? undefined : this.#settings.confirmPrune));

@@ -116,11 +116,14 @@ export class HeldDeletions {
     return new Map(this.#options.sorts.map((sort) => [sort, sort.states()]));
   }
 
-  /** Forgets the confirmation of keys that no longer have objects. */
+  /** Forgets the confirmation of keys that no longer have objects, or that the target exports again. */
   #retainConfirmed(states: ReadonlyMap<Counted, ExportStates>): void {
     const { confirmed } = this.#losses;
     if (confirmed.digests.size === 0 || ![...states.keys()].some(({ isRead }) => isRead)) return;
-    confirmed.retain([...states].flatMap(([{ losses }, ofSort]) => [...ofSort.keys()].map(losses.nameOf)));
+    const lost = [...states].flatMap(([{ losses }, ofSort]) =>
+      [...ofSort].flatMap(([key, state]) => (state === 'exported' ? [] : [losses.nameOf(key)])),
+    );
+    confirmed.retain(lost);
   }
 
   #release(released: Released): void {

@@ -1,4 +1,4 @@
-/** The settings of a Link that decide which objects are read from its target, and what is made of them. Pure. */
+/** The settings of a Link that decide what is read from its target, and what of it is used. Pure. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -36,25 +36,28 @@ export const isReadAlike = (a: Selection, b: Selection): boolean =>
   (a.federatedServiceSelector === undefined || (a.gateway === undefined) === (b.gateway === undefined)) &&
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
 
-/** Settings of a Link that decide what it asks of its target. */
-export type Asked = Selection & Pick<LinkSettings, 'serviceExports' | 'importPolicy'>;
+/** Settings of a Link that decide what it asks of a target, and of which. */
+export type Asked = Selection & Pick<LinkSettings, 'serviceExports' | 'importPolicy' | 'credentialsSecret'>;
 
 /**
- * Returns a digest of what a Link asks of its target: of all settings that can take something away that the target
- * exports.
+ * Returns a digest of the settings of a Link that can take away what a target exports.
  * @param isHeadless whether headless Services are mirrored pod by pod
  */
 export function digestOfAsked(settings: Asked, isHeadless: boolean): string {
-  const { selector, remoteDiscoverySelector, federatedServiceSelector, gateway } = settings;
-  const { targetNamespaces, serviceExports, importPolicy } = settings;
+  const { selector, remoteDiscoverySelector, federatedServiceSelector } = settings;
+  const { targetNamespaces, serviceExports, importPolicy, credentialsSecret } = settings;
   const queries = [selector, remoteDiscoverySelector, federatedServiceSelector].map((each) => each?.query);
-  const asked = [queries, gateway !== undefined, targetNamespaces, serviceExports, importPolicy, isHeadless];
-  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url').slice(0, 16);
+  const asked = [queries, targetNamespaces, serviceExports, importPolicy, credentialsSecret, isHeadless];
+  return createHash('sha256').update(textOf(asked)).digest('base64url').slice(0, 16);
 }
+
+/** Returns JSON of settings. The entries of a set are in it, which JSON leaves out otherwise. */
+const textOf = (settings: unknown): string =>
+  JSON.stringify(settings, (_, value: unknown) => (value instanceof Set ? [...value].sort() : value));
 
 /**
  * Reports whether settings are equal, apart from the confirmation of a loss. Equal generations would not prove this,
  * because after a restore of the source cluster from a backup one generation may stand for two specs.
  */
 export const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
-  JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });
+  textOf({ ...a, confirmPrune: undefined }) === textOf({ ...b, confirmPrune: undefined });

@@ -13,8 +13,8 @@ export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
 /**
  * Called when a name that a mirror or a probe Service might need was taken or given up.
  * @param name `namespace/name` of the Service or Endpoints object
- * @param by who owns the object, or owned it; undefined if it is of no target cluster. The {@link SourceListener} of
- *   that cluster is called anyway
+ * @param by who owns the object, or owned it; undefined if it is of no target cluster. The owner need not be notified:
+ *   the owner made the change, or the {@link SourceListener} of the cluster is called for it
  */
 export type NameListener = (name: string, by: Owner | undefined) => void;
 

@@ -322,7 +322,7 @@ export class SourceStores extends SourceListeners {
 
   /**
    * Reports that the name of a Service or Endpoints object was taken or given up.
-   * @param by who owns the object, or owned it, and is notified of its change anyway; undefined if nobody does
+   * @param by who owns the object, or owned it; undefined if it is of no target cluster
    */
   #passedOn(object: Service | Endpoints | EndpointSlice, by: Owner | undefined): void {
     if ('addressType' in object) return;

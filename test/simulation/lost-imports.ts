@@ -156,7 +156,18 @@ export class LostImports {
     this.#lost.restored();
     this.#ips.clear();
     this.#shown.clear();
-    for (const each of all(this.#options.east, SERVICE_IMPORT)) this.#count(keyOf(each), undefined);
+    for (const each of all(this.#options.east, SERVICE_IMPORT)) {
+      this.#count(keyOf(each), undefined);
+      this.#made(keyOf(each), each);
+    }
+  }
+
+  /** The targets that a ServiceImport has parts of. */
+  #made(key: string, { metadata: { uid } }: KubeObject): void {
+    for (const target of TARGETS) {
+      const isShown = this.#namesOf(target).some((each) => this.#shown.get(key)?.has(each) === true);
+      if (isShown) this.#lost.made({ id: `${uid} ${target}`, cluster: target, key }, { isByUs: true });
+    }
   }
 
   /**
@@ -171,12 +182,10 @@ export class LostImports {
     if (key === undefined) return;
     const live = this.#liveOf(key);
     this.#count(key, isByUs ? sentMs : undefined);
+    // What somebody edits, or what is deleted, makes no part.
+    if (isByUs && type !== 'DELETED' && live !== undefined) this.#made(key, live);
     for (const target of TARGETS) {
       const kept = { id: `${(live ?? object).metadata.uid} ${target}`, cluster: target, key };
-      // What somebody edits, or what is deleted, makes no part.
-      const isWritten = isByUs && type !== 'DELETED' && live !== undefined;
-      if (isWritten && this.#namesOf(target).some((each) => this.#shown.get(key)?.has(each) === true))
-        this.#lost.made(kept, { isByUs });
       if (type === 'DELETED' && isByUs && object.kind === SERVICE_IMPORT.kind)
         this.#lost.deleted(kept, `ServiceImport ${key}`);
     }

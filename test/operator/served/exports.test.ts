@@ -55,6 +55,7 @@ const SETTINGS: ExportsOptions['settings'] = {
   uid: 'u1',
   cluster: 'west',
   serviceExports: false,
+  credentialsSecret: 'credentials-west',
   selector: selectorOf(EXPORTED),
 };
 
@@ -290,6 +291,43 @@ describe('the exports of a target', () => {
       expect(next.exports.target.held.count).toBe(confirmPrune === 'another' ? 11 : 0);
       next.exports.stop();
     }
+  });
+
+  it('need another confirmation once the Link asks for something else, on the Lease as well (E6, L295)', async () => {
+    const first = reading(keysOf(numbered(12)));
+    await first.listed();
+    const confirmPrune = first.exports.target.held.confirmation!;
+    first.exports.update({ ...SETTINGS, confirmPrune });
+    const recorded = () => {
+      const annotations = first.exports.leaseNotes(3, undefined) as Record<string, string>;
+      return { metadata: { name: 'a', annotations }, spec: { leaseTransitions: 3 } };
+    };
+    const before = recorded();
+    const other = { ...SETTINGS, targetNamespaces: ['shop'], confirmPrune };
+    first.exports.update(other);
+    await eventually('they are held', async () => first.exports.target.held.count === 12);
+    expect(recorded().metadata.annotations['linkspan.dev/confirmed']).toBeUndefined();
+    for (const lease of [before, recorded()]) {
+      const next = reading(keysOf(numbered(12)), other);
+      next.exports.leaseNotes(4, lease);
+      await next.listed();
+      expect(next.exports.target.held.count).toBe(12);
+      next.exports.stop();
+    }
+  });
+
+  it('are not confirmed by a Lease that is taken once the target exports them again (E6, L296)', async () => {
+    const first = reading(keysOf(numbered(12)));
+    await first.listed();
+    const confirmPrune = first.exports.target.held.confirmation!;
+    first.exports.update({ ...SETTINGS, confirmPrune });
+    const annotations = first.exports.leaseNotes(3, undefined) as Record<string, string>;
+    first.exports.stop();
+    putAll(numbered(12));
+    const next = reading(keysOf(numbered(12)), { ...SETTINGS, confirmPrune });
+    await next.listed();
+    next.exports.leaseNotes(4, { metadata: { name: 'a', annotations }, spec: { leaseTransitions: 3 } });
+    expect(next.exports.target.held.confirmed().size).toBe(0);
   });
 
   it('are not held for ten, with which the probe Service does not count (E6)', async () => {
