@@ -136,7 +136,8 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const standing = this.#standing(key);
     const { env, parties } = this.#options;
     const operators = operatorsOf(env);
-    const exports = parties.observe(key, standing, operatorOf(standing, operators) === operators.own);
+    const isOurs = operatorOf(standing, operators) === operators.own && !isForeign(standing);
+    const exports = parties.observe(key, standing, isOurs);
     const { foreign } = env.source.import(key);
     return { exports, observed: this.#observe(key, standing, exports), foreign };
   }
@@ -334,11 +335,11 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
     const { watched, parties, report } = this.#options;
     const { serviceExport } = exports.local;
     const live = watched.store.get(key);
-    const isForeign = live !== undefined && !isOfImport(live.metadata.name, live);
+    const isOthers = isForeign({ live });
     // A conflict only means that the store was behind.
     const error = errors.find((each) => !isConflict(each));
     const failure = error === undefined ? undefined : ({ reason: 'Error', message: describe(error) } as const);
-    if (isForeign && decision.manifests.isBlocked) {
+    if (live !== undefined && isOthers && decision.manifests.isBlocked) {
       report.say(key, foreignImport(key), { ...live, kind: SERVICE_IMPORTS.kind });
     } else {
       const object = serviceExport && { ...serviceExport, kind: SERVICE_EXPORTS.kind };
@@ -353,11 +354,15 @@ export class ImportDerivation implements Derivation<ObservedKey, ImportDecision,
       ofImport: (decision.sources ?? []).some(({ exporter }) => (awaited.get(exporter) ?? 0) > 0),
     };
     const refusal = decision.refusal ?? (failure && { reason: 'Pending', message: failure.message });
-    const findings = { decision: { ...decision, refusal }, live: isForeign ? undefined : live, serviceExport, waits };
+    const findings = { decision: { ...decision, refusal }, live: isOthers ? undefined : live, serviceExport, waits };
     const reported = await report.report(key, findings, signal);
     return merged([reported, waitMs > 0 ? { requeueAfterMs: waitMs } : {}]);
   }
 }
+
+/** Reports whether somebody else's ServiceImport has the name. */
+const isForeign = ({ live }: Pick<Standing, 'live'>): boolean =>
+  live !== undefined && !isOfImport(live.metadata.name, live);
 
 /** Reports whether the API server has refused a write for another reason than a conflict of versions. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && !isConflict(error);

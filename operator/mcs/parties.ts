@@ -160,7 +160,7 @@ export class ImportParties {
 
   /**
    * Returns what is known of the exports under a key, for all clusters.
-   * @param isOurs whether this operator serves the ServiceImport
+   * @param isOurs whether this operator serves the ServiceImport, and may write it
    */
   observe(key: string, standing: Standing, isOurs: boolean): ObservedExports {
     const { local } = this.#options;

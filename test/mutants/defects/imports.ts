@@ -24,4 +24,11 @@ export const IMPORTS: readonly Defect[] = [
     find: 'const RELEASE_MS = 2_000;',
     replace: 'const RELEASE_MS = 0;',
   },
+  {
+    ...RECONCILE,
+    name: 'L298 a part is to end, again and again, in a ServiceImport that is not ours any more',
+    rule: 'L298',
+    find: ' === operators.own && !isForeign(standing);',
+    replace: ' === operators.own;',
+  },
 ];

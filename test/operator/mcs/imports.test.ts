@@ -427,6 +427,23 @@ describe('the controller of ServiceImports', () => {
     expect(Object.keys(slices())).toContain('web-clusterset.from-b-ipv4');
   });
 
+  it('ends no part in a ServiceImport that is not ours any more, and asks nobody about it (K5, L298)', async () => {
+    await start(target('a'), target('b'));
+    const { metadata, ...rest } = live()!;
+    stage.put({ ...rest, metadata: { ...metadata, labels: {} } } as ObjectRef);
+    await eventually('it is seen', async () => {
+      imports.add('shop/web');
+      return events.some((event) => event.startsWith('ServiceImport shop/web Warning'));
+    });
+    void imports.leave('b');
+    linked.add('b');
+    strangers.add('b');
+    unlinked = true;
+    const kept = slices();
+    await change(target('a'));
+    expect([slices(), searched]).toEqual([kept, []]);
+  });
+
   it('reads nothing, and says so once, until ServiceImports can be read (K5)', async () => {
     const crds = [
       'apiextensions.k8s.io/v1',
