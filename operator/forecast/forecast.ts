@@ -73,7 +73,7 @@ export async function forecast(options: ForecastOptions): Promise<Forecast> {
   const { mayHaveLink, isDiscoverable } = federation;
   const imports = options.imports && (await ImportForecast.of(config, model, options.imports, federation));
   const claims = new NameClaims();
-  model.stores.subscribeNames((name, by) => claims.passedOn(name, by));
+  model.stores.subscribeNames((namespace, name, by) => claims.passedOn(namespace, name, by));
   const context = { config, model, claims, isDiscoverable, imports };
   const served = serve.map((link) => new Served(link, context));
   const parties: readonly Party[] = [...remove.map((left) => new Removed(left, context)), ...served];

@@ -92,7 +92,7 @@ export class Work {
   async run(signal: AbortSignal): Promise<void> {
     const { source, claims } = this.#env;
     source.namespaces.subscribe((name, state) => this.#namespaceChanged(name, state));
-    const unsubscribe = source.subscribeNames((name, by) => claims.passedOn(name, by));
+    const unsubscribe = source.subscribeNames((namespace, name, by) => claims.passedOn(namespace, name, by));
     this.#member.start(this.#federations);
     if (this.#imports !== undefined) this.#exports?.start(this.#imports);
     await Promise.all([

@@ -166,12 +166,10 @@ export class NameClaims {
   /**
    * Notifies the claimant that has won a name which an object took or gave up (rule A7). The others that claim the name
    * wait for the winner, not for the object.
-   * @param name `namespace/name` of the object
    * @param by owner of the object, who is not notified. @default - none
    */
-  passedOn(name: string, by?: ClaimOwner): void {
-    const [namespace = '', service = ''] = name.split('/');
-    const contenders = this.#contenders.get(namespace)?.get(service) ?? NOBODY;
+  passedOn(namespace: string, name: string, by?: ClaimOwner): void {
+    const contenders = this.#contenders.get(namespace)?.get(name) ?? NOBODY;
     for (const any of contenders) {
       const { owner } = this.#winner(contenders, any).claim;
       if (by === undefined || !isSameOwner(owner, by)) this.#parties.get(owner.cluster)?.notify(owner.key);

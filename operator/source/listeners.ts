@@ -12,11 +12,11 @@ export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
 
 /**
  * Called when a name that a mirror or a probe Service might need was taken or given up.
- * @param name `namespace/name` of the Service or Endpoints object
+ * @param namespace namespace of the Service or Endpoints object that has, or had, the name
  * @param by who owns the object, or owned it; undefined if it is of no target cluster. The owner need not be notified:
  *   the owner made the change, or the {@link SourceListener} of the cluster is called for it
  */
-export type NameListener = (name: string, by: Owner | undefined) => void;
+export type NameListener = (namespace: string, name: string, by: Owner | undefined) => void;
 
 export class SourceListeners {
   /** The listener of each target cluster, by the cluster's name. */

@@ -301,7 +301,7 @@ export class SourceStores extends SourceListeners {
     // A name was taken or given up, by somebody else's object, or by one of ours that came, went or changed hands.
     const [object] = [before, after].filter((each) => each !== undefined);
     const isPassedOn = this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster;
-    if (object !== undefined && isPassedOn) this.#passedOn(object, is ?? was);
+    if (object !== undefined && !('addressType' in object) && isPassedOn) this.#passedOn(object, is ?? was);
     affected.forEach((owner, at) => {
       if (affected.findIndex((each) => sameOwner(each, owner)) === at)
         this.ofClusters.get(owner.cluster)?.(owner.key, by);
@@ -324,9 +324,7 @@ export class SourceStores extends SourceListeners {
    * Reports that the name of a Service or Endpoints object was taken or given up.
    * @param by who owns the object, or owned it; undefined if it is of no target cluster
    */
-  #passedOn(object: Service | Endpoints | EndpointSlice, by: Owner | undefined): void {
-    if ('addressType' in object) return;
-    const { namespace = '', name } = object.metadata;
-    this.ofNames?.(`${namespace}/${name}`, by);
+  #passedOn({ metadata: { namespace = '', name } }: Service | Endpoints, by: Owner | undefined): void {
+    this.ofNames?.(namespace, name, by);
   }
 }

@@ -99,7 +99,7 @@ export const SOURCE: readonly Defect[] = [
     tests: ['test/operator/source/source.test.ts', 'test/e2e/names.test.ts'],
     name: 'L294 a name that is given up is told to nobody who claims it',
     rule: 'L294',
-    find: 'this.ofNames?.(`${namespace}/${name}`, by);',
+    find: 'this.ofNames?.(namespace, name, by);',
     replace: '',
   },
   {

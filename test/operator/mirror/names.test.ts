@@ -258,13 +258,13 @@ describe('a change of claims', () => {
 
   it('of a Service that has the name notifies who has won the name, unless the Service is his (L294)', () => {
     const { claims, notified } = standing(a, b, c);
-    claims.passedOn('shop/x');
-    claims.passedOn('shop/x', a.owner);
+    claims.passedOn('shop', 'x');
+    claims.passedOn('shop', 'x', a.owner);
     expect(notified.splice(0)).toEqual(['shop/b@west', 'shop/b@west']);
-    claims.passedOn('shop/x', b.owner);
-    claims.passedOn('shop/y', c.owner);
-    claims.passedOn('bank/x');
-    claims.passedOn('shop/z');
+    claims.passedOn('shop', 'x', b.owner);
+    claims.passedOn('shop', 'y', c.owner);
+    claims.passedOn('bank', 'x');
+    claims.passedOn('shop', 'z');
     expect(notified).toEqual([]);
   });
 

@@ -53,7 +53,9 @@ describe('the source cluster', () => {
     for (const name of ['west', 'north']) {
       source.subscribe(name, (key, by) => changes.push(`${name} ${key} ${by}`));
     }
-    source.subscribeNames((name, by) => names.push(by === undefined ? name : `${name} by ${by.cluster} ${by.key}`));
+    source.subscribeNames((namespace, name, by) =>
+      names.push(`${namespace}/${name}${by === undefined ? '' : ` by ${by.cluster} ${by.key}`}`),
+    );
     source.namespaces.subscribe((name, state) => namespaces.push(`${name} ${state}`));
     running = source.run(stop.signal);
     await source.whenSynced(stop.signal);
