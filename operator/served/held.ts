@@ -88,7 +88,7 @@ export class HeldDeletions {
 
   /** Forgets which keys the user has confirmed. Deletions that are still held need another confirmation. */
   revoke(): void {
-    this.#losses.confirmed.retain([]);
+    this.#losses.revoke();
   }
 
   /**

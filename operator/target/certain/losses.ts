@@ -203,7 +203,7 @@ export class Losses {
   readonly #sorts: SortLosses[] = [];
   /**
    * Text that goes into the hash of the confirmation, and distinguishes the present loss from earlier ones. It consists
-   * of two values from the time when the present loss began:
+   * of two values from the time when the present loss began, or when its confirmation was revoked:
    * - the confirmation that the Link had then, which belongs to an earlier loss; empty if it had none;
    * - the total of {@link SortLosses.letGo} of all aspects at that time. This value differs from that of an earlier
    *   loss even if the user confirmed the earlier loss while the operator could not read the Link.
@@ -287,6 +287,16 @@ export class Losses {
     if (this.confirming(confirmed)) return this.#release();
     for (const name of this.#names) this.confirmed.forget(name);
     return new Map();
+  }
+
+  /**
+   * Forgets all confirmed keys. The text that confirmed those that are still held, because their confirmation is being
+   * recorded, confirms nothing any more.
+   */
+  revoke(): void {
+    if (this.confirmed.digests.size === 0) return;
+    this.confirmed.retain([]);
+    this.#former = `${this.confirmation ?? ''} ${this.#letGo}`;
   }
 
   /**

@@ -315,6 +315,14 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/served/exports.test.ts'],
   },
   {
+    name: 'L295 a revocation leaves confirmed what is being recorded',
+    file: 'operator/target/certain/losses.ts',
+    rule: 'L295',
+    find: "    this.#former = `${this.confirmation ?? ''} ${this.#letGo}`;\n",
+    replace: '',
+    tests: ['test/operator/served/held.test.ts'],
+  },
+  {
     name: 'L296 a Lease confirms the loss of what is exported again',
     file: 'operator/served/held.ts',
     rule: 'L296',

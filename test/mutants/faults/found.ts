@@ -1542,6 +1542,7 @@ export const FOUND: readonly Fault[] = [
     defects: [
       'L295 a confirmed loss confirms what the Link does not ask for any more',
       'L295 a confirmation outlives what the Link asked for',
+      'L295 a revocation leaves confirmed what is being recorded',
     ],
     outside: 'one of 8,000 histories draws it',
   },

@@ -240,6 +240,17 @@ describe('deletions that a list asks for (E6)', () => {
       expect(report.statusChanges).toBe(reported + 1);
     });
 
+    it('stay held, and need another confirmation, if it is revoked by then (L295)', async () => {
+      confirm();
+      const before = held.confirmation;
+      held.revoke();
+      held.confirm(() => before);
+      recorded!.resolve();
+      await recorded!.promise;
+      expect([released, held.count, held.confirmed().size]).toEqual([new Set(), 12, 0]);
+      expect(held.confirmation).not.toBe(before);
+    });
+
     it('stay held if they are more by then', async () => {
       confirm();
       mirrored = new Set(keysOf(30));
